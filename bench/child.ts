@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A process of ours that answers one question at a time, and is gone on every way out of this one. */
+/** A child process that answers one question at a time. It is killed when this process ends in any way. */
 export interface Child extends AsyncDisposable {
   ask<Answer>(question: object): Promise<Answer>
 }
@@ -14,14 +14,14 @@ process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/** Ends with this process, whichever way that ends. */
+/** Kills the child when this process ends in any way. */
 export function tethered(child: ChildProcess): ChildProcess {
   living.add(child)
   return child.once('exit', () => living.delete(child))
 }
 
 export function startChild(file: URL): Child {
-  // stdout is a log's place and goes nowhere: the parent's holds the table.
+  // stdout is discarded: it would contain logs, and the parent's stdout contains the table.
   const process = tethered(fork(file, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }))
   return {
     ask: <Answer>(question: object) => reply<Answer>(process, question),
@@ -38,20 +38,20 @@ function reply<Answer>(child: ChildProcess, question: object): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
       clearTimeout(timer)
-      child.off('message', heard).off('exit', lost)
+      child.off('message', received).off('exit', lost)
       done()
     }
-    const heard = (message: Reply) =>
+    const received = (message: Reply) =>
       settle(() => ('error' in message ? reject(new Error(message.error)) : resolve(message.answer as Answer)))
     const lost = () => settle(() => reject(new Error(`${child.spawnargs.at(-1)} ended before it answered`)))
     const timer = setTimeout(() => settle(() => reject(new Error('a child did not answer in time'))), LONGEST_ANSWER_MS)
-    child.on('message', heard).once('exit', lost)
+    child.on('message', received).once('exit', lost)
     if (child.connected) child.send(question)
     else lost()
   })
 }
 
-/** The child's side: one function answers all questions; without a parent there is nothing left to do. */
+/** The child's side: answers all questions with one function, and exits when the parent disconnects. */
 export function answerWith<Question>(answer: (question: Question) => unknown): void {
   process.once('disconnect', () => process.exit(0))
   process.on('message', async (question: Question) => {

@@ -1,4 +1,6 @@
-/** The value that `part` (0 to 1) of the others do not exceed; 0.5 is the median. NaN when there are none. */
+/**
+ * The smallest value that is not exceeded by `part` (0 to 1) of the values; 0.5 is the median. NaN when there are none.
+ */
 export function quantile(values: Iterable<number>, part: number): number {
   const sorted = Float64Array.from(values).sort()
   if (part === 0.5 && sorted.length > 0 && sorted.length % 2 === 0) {

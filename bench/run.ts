@@ -1,7 +1,9 @@
-/** `npm run bench NAME [-- options]`: every figure this project claims is printed by one of these. */
+/** `npm run bench NAME [-- options]` prints the figures that this project publishes. */
 interface Bench {
   readonly about: string
-  /** Answers the exit code: 0 all bars met, 1 a bar missed or a contestant wrong, 2 something is not installed. */
+  /**
+   * Resolves with the exit code: 0 all bars met, 1 a bar missed or a contestant wrong, 2 something is not installed.
+   */
   load(): Promise<{ run(args: readonly string[]): Promise<number> }>
 }
 
@@ -31,6 +33,16 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'whole task lives through engine and journal, process and power, beside a bare sync (--smoke, --lives N, …)',
     load: () => import('./journal/bench.ts'),
   },
+  lists: {
+    about:
+      'the CPU of one list over 50,000 tasks, or a million, with each filter, by thread (--smoke, --tasks N, --rounds N)',
+    load: () => import('./lists/bench.ts'),
+  },
+  memory: {
+    about:
+      'memory per queued task, a start with 100,000 open tasks, 1,000 workers that poll in vain (--smoke, --tasks N)',
+    load: () => import('./memory/bench.ts'),
+  },
   grid: {
     about:
       'what the grid adds to a command: latency, actions/s, scheduling delay (--smoke, --only, --long, --slots N, …)',
@@ -44,6 +56,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),
+  },
+  peers: {
+    about: 'our server beside others from PATH, one row at a time; without a row, lists them (ROW… | all, --smoke, …)',
+    load: () => import('./peers/bench.ts'),
   },
   snippets: {
     about:
@@ -69,7 +85,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   return 2
 }
 
-// Leaving by process.exit runs the 'exit' hooks, and with them the children are killed.
+// process.exit runs the 'exit' hooks, which kill the children.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
 
 try {

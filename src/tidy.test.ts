@@ -35,10 +35,11 @@ const capsOf = (path: string): Caps =>
     : { file: 400, function: 60 }
 
 const isEntry = (path: string): boolean =>
-  path === 'src/cli/main.ts' || path === 'src/app/client/public.ts' || isTest(path) || /^[^/]+\.config\.ts$/.test(path)
+  path === 'src/cli/main.ts' || path === 'src/app/client/public.ts' || isTest(path) || isBuild(path)
 
-const seesTheMachine = (path: string): boolean =>
-  /^(src\/app|bin)\//.test(path) || isTest(path) || /\.config\.ts$/.test(path)
+const seesTheMachine = (path: string): boolean => /^(src\/app|bin)\//.test(path) || isTest(path) || isBuild(path)
+
+const isBuild = (path: string): boolean => /^(bundle|[^/]+\.config)\.ts$/.test(path)
 
 /** Paths of one machine and hosts of one package registry, in pieces, so that this file does not contain them. */
 const WORDS = [

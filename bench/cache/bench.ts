@@ -1,7 +1,8 @@
 /**
- * What a call to the cache costs the server. All contestants run side by side and are loaded in turn, in another order
- * each round, so that a noisy neighbour hits all of them; medians are compared, never best cases. Windlass runs as
- * shipped. Beside each row stands its floor: the same bytes moved by a bare loop that does nothing else.
+ * Measures the server CPU time per cache call. All contestants run side by side and are loaded in turn, in another
+ * order each round, so that other load on the machine affects all of them. Medians are compared, never best cases.
+ * Windlass runs with its defaults. Each row also has a floor: the same bytes, moved by a bare loop that does nothing
+ * else.
  */
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -20,10 +21,10 @@ import { FULL, SMOKE } from './plan.ts'
 import { reportOf } from './report.ts'
 import { makeRows, type Row } from './rows.ts'
 
-/** What a full run leaves with all servers before it ends, and some. */
+/** More disk space than all servers use at the end of a full run. */
 const LEAST_FREE_BYTES = 40e9
 
-const say = (words: string): void => console.error(words)
+const send = (words: string): void => console.error(words)
 
 export async function run(args: readonly string[]): Promise<number> {
   const options = parseOptions(args)
@@ -36,14 +37,16 @@ export async function run(args: readonly string[]): Promise<number> {
   if (options.reopen) return await checkReopen(bench, folder)
 
   if (!options.smoke && freeBytes(folder) < LEAST_FREE_BYTES) {
-    say(`a full run uploads a lot: ${tmpdir()} needs ${LEAST_FREE_BYTES / 1e9} GB of room (TMPDIR names another place)`)
+    send(
+      `a full run uploads a lot: ${tmpdir()} needs ${LEAST_FREE_BYTES / 1e9} GB of room (TMPDIR names another place)`,
+    )
     return 2
   }
   const rows = makeRows(bench.stock).filter(({ name }) => name.includes(options.only ?? ''))
   const party = everything.use(await gather(options, folder))
   const { contestants } = party
   const absences = [...party.absences]
-  for (const absence of absences) say(`not here: ${absence}`)
+  for (const absence of absences) send(`not here: ${absence}`)
   const { smoke, rounds } = options
   const excuse = excusing(absences, smoke)
   const heats = await prepare(bench, { rows, contestants, excuse, smoke })
@@ -52,14 +55,14 @@ export async function run(args: readonly string[]): Promise<number> {
   const command = `npm run bench cache${args.length > 0 ? ` -- ${args.join(' ')}` : ''}`
   const { text, allMet } = reportOf({ rows, contestants, measured, absences, machine, command })
   if (options.smoke) {
-    say(`${measured.length} loads: every answer was right. Counts this small measure nothing.`)
+    send(`${measured.length} loads: every answer was right. Counts this small measure nothing.`)
     return 0
   }
   console.log(text)
   return allMet ? 0 : 1
 }
 
-/** One contestant under one load, with as many calls as fill a window. */
+/** One contestant under one load. `calls` is the number of calls in a window. */
 interface Heat {
   readonly row: Row
   readonly contestant: Contestant
@@ -73,12 +76,12 @@ interface Field {
   readonly smoke: boolean
 }
 
-/** Row by row, and within a row everyone in turn. */
+/** Warms all contestants up, and returns the heats row by row. */
 async function prepare(bench: Bench, field: Field): Promise<Heat[][]> {
   const heats: Heat[][] = field.rows.map(() => [])
   for (const contestant of field.contestants) {
     await warmUp(bench, field, { contestant, heats })
-    say(`${contestant.name} answers correctly${field.smoke ? '' : ', and is warm'}`)
+    send(`${contestant.name} answers correctly${field.smoke ? '' : ', and is warm'}`)
   }
   await bench.generator.ask<void>({ ask: 'forget' } satisfies LoadQuestion)
   return heats
@@ -123,25 +126,25 @@ async function measureRounds(
       }
       await bench.generator.ask<void>({ ask: 'forget' } satisfies LoadQuestion)
     }
-    say(`round ${round} of ${rounds} done`)
+    send(`round ${round} of ${rounds} done`)
   }
   return measured
 }
 
 interface Rounds {
   readonly rounds: number
-  /** Notes why a contestant leaves a row; throws when it is one that may not. */
+  /** Records why a contestant is removed from a row. Throws when it must not be removed. */
   excuse(one: Pick<Heat, 'row' | 'contestant'>, error: unknown): void
 }
 
-/** Others may lack a method, or break down; we may not, and in a smoke run nobody may. */
+/** Other servers may lack a method or fail. Windlass must not, and in a smoke run no contestant may. */
 const excusing =
   (absences: string[], smoke: boolean): Rounds['excuse'] =>
   ({ row, contestant: { name } }, error) => {
     const words = `${name}, ${row.name}: ${error instanceof Error ? error.message : error}`
     if (smoke || name === 'windlass') throw new Error(words, { cause: error })
     absences.push(words)
-    say(words)
+    send(words)
   }
 
 function temporaryFolder(): string {

@@ -1,6 +1,6 @@
 /**
- * The blobs of the bench: the same in every process that asks for them, no two alike, and about half their size under
- * zstd, as sources and object files are. Each is cut out of one pool and ends in its own serial number.
+ * The blobs of the bench: the same in every process, all different, and about half their size under zstd, like sources
+ * and object files. Each is cut out of one pool and ends with its own serial number.
  */
 import { createCipheriv, createHash } from 'node:crypto'
 import { constants, type ZstdOptions, zstdCompressSync } from 'node:zlib'
@@ -9,14 +9,14 @@ import type { Digest } from './messages.ts'
 export const KiB = 1024
 export const MiB = 1024 * KiB
 
-/** Longer than any window that a compressor looks back through: the pool does not find itself again. */
+/** Longer than the window of any compressor, so that the pool does not match itself. */
 const POOL_BYTES = 16 * MiB
 const SERIAL_BYTES = 16
 const GROUP_BYTES = 64
 const WORDS = 'static const unsigned windlass ('.padEnd(GROUP_BYTES / 2, ' ')
 const ZSTD: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** Sets of blobs that never meet: what is there to be read, and what each round uploads. */
+/** Identifies a blob. Sets have no blobs in common: one set is read, and each round uploads another. */
 export interface Serial {
   readonly set: string
   readonly index: number
@@ -24,7 +24,7 @@ export interface Serial {
 
 export interface Blob {
   readonly digest: Digest
-  /** In order; pieces of many blobs share their memory. */
+  /** The pieces, in order; many blobs share their memory. */
   readonly pieces: readonly Buffer[]
 }
 
@@ -61,22 +61,22 @@ export function makeBlob(serial: Serial, size: number): Blob {
   return { digest: { hash: hash.digest('hex'), size }, pieces }
 }
 
-/** In one piece. */
+/** Returns the blob in one piece. */
 export const wholeOf = ({ pieces }: Blob): Buffer => Buffer.concat(pieces)
 
-/** As one frame, at the level that clients use. */
+/** Returns the blob as one zstd frame, at the compression level of clients. */
 export const compressed = (blob: Blob): Buffer => zstdCompressSync(wholeOf(blob), ZSTD)
 
-/** Of a blob that nobody ever made. */
+/** Returns the digest of a blob that does not exist. */
 export const absentDigest = ({ set, index }: Serial, size: number): Digest => ({
   hash: createHash('sha256').update(`absent ${set} ${index}`).digest('hex'),
   size,
 })
 
-/** Of an action, and of nothing else: its bytes are not needed to look a result up. */
+/** Returns the digest of an action that does not exist: a lookup of its result does not need it. */
 export const actionDigest = (index: number): Digest => absentDigest({ set: 'action', index }, 142)
 
-/** The same for the same seed, from 0 up to but not including 1. */
+/** Returns a generator of pseudo-random numbers from 0 (inclusive) to 1 (exclusive), determined by the seed. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,8 +1,9 @@
-/** Starts whoever takes part, each in a folder of its own. */
+/** Starts the contestants, each in its own folder. */
 import { join } from 'node:path'
 import type { Contestant, ContestantName, Found } from './contestant.ts'
 import type { Options } from './options.ts'
 import { findBazelRemote } from './peers/bazel-remote.ts'
+import { findBbStorage } from './peers/bb-storage.ts'
 import { findCasd } from './peers/casd.ts'
 import { startFloor } from './peers/floor.ts'
 import { startPlain } from './peers/plain.ts'
@@ -13,12 +14,13 @@ export interface Party extends AsyncDisposable {
   readonly absences: readonly string[]
 }
 
-/** In smoke runs nobody is brought from elsewhere. */
+/** Smoke runs use no programs from outside this repository. */
 export async function gather(options: Options, folder: string): Promise<Party> {
   const started = async (contestant: Promise<Contestant>): Promise<Found> => ({ contestant: await contestant })
   const finders: Record<ContestantName, ((folder: string) => Promise<Found>) | undefined> = {
     windlass: (own) => started(startWindlass(own)),
     'bazel-remote': options.smoke ? undefined : findBazelRemote,
+    bb_storage: options.smoke ? undefined : findBbStorage,
     'buildbox-casd': options.smoke ? undefined : (own) => findCasd(own, options.withCasd),
     plain: (own) => started(startPlain(own)),
     floor: (own) => started(startFloor(own)),

@@ -3,9 +3,9 @@ import type { Content, Digest } from './messages.ts'
 
 export interface Field {
   readonly number: number
-  /** Of a varint; fixed widths are passed over as 0. */
+  /** The value of a varint; 0 for fixed-width fields, which are skipped. */
   readonly value: number
-  /** Of a text, some bytes or a message: a view. */
+  /** The content of a length-delimited field, as a view. */
   readonly bytes: Buffer
 }
 
@@ -60,10 +60,12 @@ export function readDigest(message: Uint8Array): Digest {
   return { hash: textIn(fields, 1), size: numberIn(fields, 2) }
 }
 
-/** What stands in field 2 of FindMissing and BatchRead requests, and of FindMissing's answer. */
+/** Returns the digests in field 2: of FindMissing and BatchRead requests, and of FindMissing responses. */
 export const readDigests = (message: Uint8Array): Digest[] => all(fieldsOf(message), 2).map(readDigest)
 
-/** The blobs of a BatchUpdate request (in field 2) or of a BatchRead answer (in field 1), with the status of each. */
+/**
+ * Returns the blobs of a BatchUpdate request (field 2) or of a BatchRead response (field 1), with the status of each.
+ */
 export const readContents = (message: Uint8Array, field: number): (Content & { readonly code: number })[] =>
   all(fieldsOf(message), field).map((entry) => {
     const fields = fieldsOf(entry)

@@ -1,4 +1,4 @@
-/** Brings a server's stock in, by its own uploads. */
+/** Uploads the stock of a server. */
 import type { Contestant } from './contestant.ts'
 import type { Loaded, LoadQuestion } from './generator/load.ts'
 import { type Lot, SMALL_SET } from './generator/make-calls.ts'
@@ -8,7 +8,7 @@ import { BATCH_BLOBS, MEDIUM_BYTES, type PlanKind, type ReadPlan, type Stock } f
 
 type Upload = Omit<Lot, 'stock'>
 
-/** What must have been uploaded before calls of this kind can be made. */
+/** Returns the uploads that calls of this kind need. */
 function uploadsFor(kind: PlanKind, stock: Stock): Upload[] {
   if (kind === 'find-missing' || kind === 'batch-read') {
     return [{ plan: { kind: 'batch-update' }, count: Math.ceil(stock.small / BATCH_BLOBS), set: SMALL_SET }]
@@ -28,7 +28,7 @@ function uploadsFor(kind: PlanKind, stock: Stock): Upload[] {
   return [upload(MEDIUM_BYTES, stock.medium), upload(stock.largeBytes, 1)]
 }
 
-/** Answers with the kinds for which the server would not take what they need, and what it said. */
+/** Uploads the stock, and returns the kinds whose uploads the server refused, with its error. */
 export async function fill(
   bench: Bench,
   contestant: Contestant,

@@ -1,4 +1,6 @@
-/** The few protobuf messages that the bench sends, written by hand: no contestant's codec has a part in the load. */
+/**
+ * The few protobuf messages that the bench sends, encoded by hand, so that no contestant's codec is part of the load.
+ */
 export interface Digest {
   /** Lower-case hex. */
   readonly hash: string
@@ -15,11 +17,11 @@ function varint(value: number): Buffer {
   return Buffer.from(bytes)
 }
 
-/** A number; zero is the default and is left out. */
+/** A varint field; zero is the default and is omitted. */
 const number = (field: number, value: number): Buffer =>
   value === 0 ? EMPTY : Buffer.concat([varint(field << 3), varint(value)])
 
-/** What stands before a text, some bytes or a message. */
+/** The tag and length before a length-delimited field. */
 export const headOf = (field: number, length: number): Buffer =>
   Buffer.concat([varint((field << 3) | 2), varint(length)])
 
@@ -30,7 +32,7 @@ const bytes = (field: number, value: Uint8Array | string): Buffer => {
 
 const digestMessage = ({ hash, size }: Digest): Buffer => Buffer.concat([bytes(1, hash), number(2, size)])
 
-/** FindMissing's request and its answer, and BatchRead's request: a list of digests each, in the same field. */
+/** The FindMissing request and response, and the BatchRead request: each is a list of digests in field 2. */
 export const digestList = (digests: readonly Digest[]): Buffer =>
   Buffer.concat(digests.map((digest) => bytes(2, digestMessage(digest))))
 
@@ -44,7 +46,7 @@ export const batchUpdateRequest = (blobs: readonly Content[]): Buffer =>
     blobs.map(({ digest, data }) => bytes(2, Buffer.concat([bytes(1, digestMessage(digest)), bytes(2, data)]))),
   )
 
-/** Each digest, and an OK that goes without saying. */
+/** One entry per digest, without a status, which means OK. */
 export const batchUpdateResponse = (digests: readonly Digest[]): Buffer =>
   Buffer.concat(digests.map((digest) => bytes(1, bytes(1, digestMessage(digest)))))
 
@@ -56,14 +58,14 @@ export const batchReadResponse = (blobs: readonly Content[]): Buffer =>
 export const readRequest = (resource: string): Buffer => bytes(1, resource)
 
 export interface WriteHead {
-  /** In the first message only. */
+  /** Only in the first message. */
   readonly resource: string | undefined
   readonly offset: number
   readonly isLast: boolean
   readonly dataBytes: number
 }
 
-/** A WriteRequest up to its data, which come last. */
+/** A WriteRequest up to its data, which is the last field. */
 export const writeHead = ({ resource, offset, isLast, dataBytes }: WriteHead): Buffer =>
   Buffer.concat([
     resource === undefined ? EMPTY : bytes(1, resource),
@@ -90,7 +92,7 @@ export const getActionResultRequest = (action: Digest): Buffer => bytes(2, diges
 export const updateActionResultRequest = (action: Digest, result: Uint8Array): Buffer =>
   Buffer.concat([bytes(2, digestMessage(action)), bytes(3, result)])
 
-/** The gRPC frame of a message: not compressed, its length. */
+/** The gRPC head of a message: an uncompressed flag and the length. */
 export function grpcHead(length: number): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt32BE(length, 1)

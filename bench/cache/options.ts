@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** Tiny counts, one round, our server and the plain one: only whether they answer correctly. */
+  /** Small counts, one round, only Windlass and the plain server: checks only that the answers are correct. */
   readonly smoke: boolean
   readonly rounds: number
-  /** Only rows whose name holds this. */
+  /** Runs only rows whose name contains this. */
   readonly only: string | undefined
-  /** Where the raw rounds go. */
+  /** The file for the raw results of the rounds. */
   readonly json: string | undefined
-  /** Brings buildbox-casd first, where it is not yet at hand. */
+  /** Installs buildbox-casd first, if it is not there. */
   readonly withCasd: boolean
-  /** Takes no part; for work on the bench itself. */
+  /** Contestants to leave out, for work on the bench itself. */
   readonly without: readonly string[]
   /** Instead of the rows: a 4 GiB blob up and down. */
   readonly large: boolean

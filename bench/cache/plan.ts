@@ -1,4 +1,4 @@
-/** What is asked of a server, in words that fit between processes. */
+/** The calls to a server, as data that can be sent between processes. */
 import { KiB, MiB } from './content.ts'
 
 export type Plan =
@@ -19,14 +19,14 @@ export interface WritePlan {
 
 export type PlanKind = Plan['kind']
 
-/** How much lies in a server before it is measured. */
+/** The contents of a server before it is measured. */
 export interface Stock {
-  /** Blobs of SMALL_BYTES; FindMissing, BatchRead and the action results draw on them. */
+  /** Blobs of SMALL_BYTES, for FindMissing, BatchRead and the action results. */
   readonly small: number
-  /** Blobs of MEDIUM_BYTES, once as they are and once uploaded as zstd. */
+  /** Blobs of MEDIUM_BYTES, uploaded uncompressed and as zstd. */
   readonly medium: number
   readonly actions: number
-  /** Of the large blobs. */
+  /** Bytes of each large blob. */
   readonly largeBytes: number
 }
 
@@ -38,8 +38,8 @@ export const MEDIUM_BYTES = MiB
 export const BATCH_BLOBS = 100
 export const OUTPUTS_PER_ACTION = 5
 
-/** Of a server that takes uploads as they are, or has them compressed. */
+/** Whether the calls transfer zstd. */
 export const isZstd = (kind: PlanKind): boolean => kind === 'read-zstd' || kind === 'write-zstd'
 
-/** Needs blobs that the server has never seen, for every call. */
+/** Whether every call needs blobs that the server does not have. */
 export const isWriting = (kind: PlanKind): boolean => /^(batch-update|update-action|write(-zstd)?)$/.test(kind)

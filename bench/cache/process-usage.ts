@@ -1,8 +1,8 @@
-/** What a process and everything it started have used, read from /proc: the same for servers in any language. */
+/** The usage of a process and all its descendants, read from /proc: the same for servers in any language. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Usage {
-  /** User and system time of all threads, and of children, the ended ones included. */
+  /** User and system time of all threads and children, including those that have exited. */
   readonly cpuUs: number
   readonly rssBytes: number
 }
@@ -36,7 +36,7 @@ const everyProcess = (): Stat[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readStat(Number(name)) ?? [])
 
-/** By proc(5); the name in parentheses may hold anything, so counting starts after it. */
+/** See proc(5). The name in parentheses may contain any character, so the fields are counted after it. */
 function readStat(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -47,6 +47,6 @@ function readStat(pid: number): Stat | undefined {
     const at = (field: number): number => fields[field - 3] ?? 0
     return { pid, parent: at(4), ticks: at(14) + at(15) + at(16) + at(17), pages: at(24) }
   } catch {
-    return undefined // it has ended meanwhile
+    return undefined // it has exited meanwhile
   }
 }

@@ -9,7 +9,7 @@ export interface Results {
   readonly rows: readonly Row[]
   readonly contestants: readonly Contestant[]
   readonly measured: readonly Measurement[]
-  /** Who did not take part, in what, and why. */
+  /** Absent contestants, with the rows and the reasons. */
   readonly absences: readonly string[]
   readonly machine: string
   readonly command: string
@@ -84,6 +84,6 @@ function figures(row: Row, measured: readonly Measurement[]): string[] {
   ]
 }
 
-/** Whole numbers where they have three digits or more. */
+/** Rounds to a whole number from 100 on. */
 const significant = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2)

@@ -1,4 +1,4 @@
-/** What is measured, under which load, and the bars that Windlass is held to. */
+/** The rows: the calls, their load, and the bars for Windlass. */
 import { MiB } from './content.ts'
 import type { ContestantName } from './contestant.ts'
 import { MEDIUM_BYTES, type Plan, type Stock } from './plan.ts'
@@ -6,20 +6,22 @@ import { MEDIUM_BYTES, type Plan, type Stock } from './plan.ts'
 export interface Row {
   readonly name: string
   readonly plan: Plan
-  /** What is counted per CPU second, besides calls. */
+  /** The unit that is counted per CPU second, besides calls. */
   readonly unit: 'calls' | 'bytes'
   readonly connections: number
-  /** On each connection. */
+  /** The number of calls in progress on each connection. */
   readonly inFlight: number
-  /** Enough for a first guess at the speed. */
+  /** Enough calls for a first estimate of the speed. */
   readonly fewCalls: number
-  /** What is uploaded stays until the run is over: such rows keep their windows small. */
+  /** The most calls in a window. Uploads stay until the end of the run, so rows that upload have small windows. */
   readonly mostCalls: number
-  /** For latency, on one connection; without it, latency is that of the calls in the window, one after another. */
+  /**
+   * Calls per second for the latency measurement, on one connection. Without it, the latencies are those of the window.
+   */
   readonly perSecond: number | undefined
-  /** How many times more work per CPU second than these. */
+  /** How many times more work per CPU second Windlass must do than each of these. */
   readonly bars: Partial<Record<ContestantName, number>>
-  /** In so many digests, whatever others do. */
+  /** The bar in digests per CPU second, independent of other contestants. */
   readonly digestsPerSecond?: number
 }
 

@@ -1,13 +1,13 @@
-/** Bars, and what becomes of them; everything follows from the medians. */
+/** Compares the medians with the bars. */
 import { median } from '../middle.ts'
 import type { ContestantName } from './contestant.ts'
 import type { Measurement } from './measure.ts'
 import type { Row } from './rows.ts'
 
-/** So close to what the work itself costs, no other server's figure matters. */
+/** A bar against another contestant is also met when Windlass costs at most this many times its floor. */
 const CLOSE_TO_FLOOR = 1.3
 
-/** Of server CPU: microseconds a call, or seconds a GB, as the row counts. */
+/** The server CPU time of each measurement: microseconds per call, or seconds per GB, by the unit of the row. */
 export const costs = ({ unit }: Row, measured: readonly Measurement[]): number[] =>
   measured.map((m) => (unit === 'calls' ? m.serverCpuUs / m.calls : (m.serverCpuUs * 1e3) / m.contentBytes))
 
@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 export interface Judged {
-  /** How many times its floor Windlass takes; NaN when one of them was not measured. */
+  /** The cost of Windlass divided by its floor; NaN when one of them was not measured. */
   readonly overFloor: number
   readonly verdicts: readonly Verdict[]
 }

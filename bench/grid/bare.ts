@@ -1,4 +1,4 @@
-/** What starting `/bin/true` costs by the worker's own spawner, with nothing around it. */
+/** Measures the start of `/bin/true` by the spawner of a worker, without server and worker. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/app/process/clock.ts'
@@ -10,7 +10,7 @@ import { paced } from './generator/pace.ts'
 export interface Bare {
   readonly p50: number
   readonly p99: number
-  /** With as many at a time as the worker has slots. */
+  /** With as many starts in parallel as the worker has slots. */
   readonly perSecond: number
 }
 
@@ -34,7 +34,7 @@ export async function measureBare({ folder, slots, seconds }: BareOptions): Prom
   })
   try {
     const mostMs = seconds * 1000
-    await paced({ count: 50, mostMs, open: 1 }, () => start(launcher, own)) // for the compiler
+    await paced({ count: 50, mostMs, open: 1 }, () => start(launcher, own)) // warms up the JIT
     const times: number[] = []
     await paced({ count: 2000, mostMs, open: 1 }, async () => {
       const begun = performance.now()

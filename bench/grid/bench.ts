@@ -1,7 +1,7 @@
 /**
- * What the grid adds to a command: actions that run `/bin/true`, on one machine with one worker, beside the bare start of
- * that command by the worker's own spawner. Server, worker and load generator are processes of their own; bars of the
- * server alone are measured with a worker that is done with everything at once.
+ * Measures the time and CPU that the grid adds to a command. Actions run `/bin/true` on one machine with one worker; the
+ * spawner of a worker starts the same command without the grid, for comparison. Server, worker and load generator are
+ * separate processes. The server alone is measured with a worker that reports each task as completed at once.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'

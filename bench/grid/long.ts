@@ -1,4 +1,4 @@
-/** Whether the server's memory stays as it is while a hundred thousand tasks go through. */
+/** Checks that the memory of the server does not grow over 100,000 tasks. */
 import { usageOf } from '../cache/process-usage.ts'
 import type { LoadQuestion } from './generator/load.ts'
 import { type Bench, load, prepare } from './measuring.ts'
@@ -6,9 +6,11 @@ import { type Bar, barsText } from './report.ts'
 
 const TASKS = 100_000
 const ROUNDS = 10
-/** The heap has grown to the size that suits it by then. */
+/** Rounds after which the heap has reached its size. */
 const SETTLED_ROUNDS = 3
-/** New actions are new blobs, and the index of blobs is in memory: some 200 bytes a task are not the grid's. */
+/**
+ * New actions are new blobs, and the index of blobs is in memory: about 200 bytes per task are not counted as growth.
+ */
 const MOST_GROWTH = 1.1
 
 export async function checkLong(bench: Bench): Promise<number> {

@@ -1,4 +1,4 @@
-/** What all measurements share: the server, the generator, and how a load is put on the one by the other. */
+/** The server and the load generator, which all measurements share. */
 import { randomUUID } from 'node:crypto'
 import type { Running } from '../cache/peers/windlass.ts'
 import { usageOf } from '../cache/process-usage.ts'
@@ -14,7 +14,7 @@ export interface Bench {
   readonly server: Running
 }
 
-/** Whether a group of rows was asked for. */
+/** Whether `--only` selects a group of rows. */
 export const wants = ({ options: { only } }: Bench, row: string): boolean => row.includes(only) || only.includes(row)
 
 export const prepare = ({ generator, server }: Bench, count: number): Promise<void> =>
@@ -23,9 +23,9 @@ export const prepare = ({ generator, server }: Bench, count: number): Promise<vo
 export const load = ({ generator }: Bench, question: LoadQuestion): Promise<LoadAnswer> =>
   generator.ask<LoadAnswer>(question)
 
-/** Together with the CPU time that server and worker took for it. */
+/** Runs a load, and returns its answer with the CPU time of server and worker during it. */
 export async function observed(bench: Bench, worker: Worker, question: LoadQuestion) {
-  const cpu = () => ({ server: usageOf(bench.server.server.pid).cpuUs, worker: usageOf(worker.process.pid).cpuUs })
+  const cpu = () => ({ server: usageOf(bench.server.server.pid).cpuUs, worker: worker.cpuUs() })
   const before = cpu()
   const answer = await load(bench, question)
   const after = cpu()

@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** Few of everything, nothing judged: whether it works at all. */
+  /** Short rows whose bars are not judged: tests that the bench runs. */
   readonly smoke: boolean
-  /** How the server's memory fares over a hundred thousand tasks, instead of all else. */
+  /** Measures only the memory of the server over 100,000 tasks. */
   readonly long: boolean
-  /** Of each row. */
+  /** The length of each row. */
   readonly seconds: number
-  /** Of the worker; undefined for as many as it takes by itself. */
+  /** The slots of the worker; undefined for its default. */
   readonly slots: number | undefined
-  /** Rows whose name holds this. */
+  /** The runtime of the worker: `host`, `sandbox`, … */
+  readonly backend: string
+  /** Measures only the rows whose name contains this. */
   readonly only: string
 }
 
@@ -21,6 +23,7 @@ export function parseOptions(args: readonly string[]): Options {
       long: { type: 'boolean', default: false },
       seconds: { type: 'string' },
       slots: { type: 'string' },
+      backend: { type: 'string', default: 'host' },
       only: { type: 'string', default: '' },
     },
   })
@@ -28,5 +31,5 @@ export function parseOptions(args: readonly string[]): Options {
   const slots = values.slots === undefined ? undefined : Number(values.slots)
   if (!(seconds > 0)) throw new Error('--seconds is a number above 0')
   if (slots !== undefined && !(slots >= 1)) throw new Error('--slots is a number from 1 on')
-  return { smoke: values.smoke, long: values.long, seconds, slots, only: values.only }
+  return { smoke: values.smoke, long: values.long, seconds, slots, backend: values.backend, only: values.only }
 }

@@ -1,8 +1,8 @@
-/** What was measured, line by line, and the bars that Windlass is held to. */
+/** Formats the measured rows, and the bars that Windlass must meet. */
 import { quantile } from '../middle.ts'
 import type { LoadAnswer } from './generator/load.ts'
 
-/** CPU time, in µs, of the server and of the worker with all that it started. */
+/** CPU time, in µs, of the server, and of the worker with all processes that it started. */
 export interface CpuUs {
   readonly server: number
   readonly worker: number | undefined
@@ -13,7 +13,7 @@ export interface Measured {
   readonly who: string
   readonly answer: LoadAnswer
   readonly cpuUs: CpuUs
-  /** The part of each that the bare start of the command takes, where a command is started. */
+  /** The time of a start of the command without the grid; undefined for cache hits. */
   readonly bareMs?: number
 }
 
@@ -65,7 +65,7 @@ export function barsText(bars: readonly Bar[], isJudged: boolean): string {
   return ['| bar | limit | measured | |', '|---|---:|---:|---|', ...lines].join('\n')
 }
 
-/** Where the time of one action goes, of those that ran one after another. */
+/** The stages of an action, on average, in the row with one action at a time. */
 export function stagesText(stages: Readonly<Record<string, number>>): string {
   const lines = Object.entries(stages).map(([name, ms]) => `| ${name} | ${ms.toFixed(2)} |`)
   return ['| stage, one action at a time | ms on average |', '|---|---:|', ...lines].join('\n')

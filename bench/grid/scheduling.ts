@@ -1,4 +1,4 @@
-/** How long a task waits for its worker, though one is free; alone, and while others keep the server busy. */
+/** Measures how long a task waits for a free worker: alone, and while other clients load the server. */
 import { startChild } from '../child.ts'
 import { quantile } from '../middle.ts'
 import type { BulkAnswer, BulkQuestion } from './generator/bulk.ts'
@@ -9,14 +9,14 @@ import { atMost, type Bar, perSecond } from './report.ts'
 const SCHEDULED_PER_SECOND = 500
 const BULK_BYTES = 256 * 2 ** 20
 
-/** From the call until a worker has the task; the bars are the server's, so the worker costs nothing. */
+/** From the call until a worker has the task. The bars are for the server, so the worker does no work. */
 export async function measureScheduling(bench: Bench): Promise<Bar[]> {
   const { options, generator, server } = bench
   const count = Math.ceil(SCHEDULED_PER_SECOND * options.seconds)
   const pace = { count, mostMs: options.seconds * 2000, open: 0, perSecond: SCHEDULED_PER_SECOND }
   await prepare(bench, count)
   await generator.ask<void>({ ask: 'hire' } satisfies LoadQuestion)
-  await load(bench, { ask: 'run', ...pace }) // for the compiler
+  await load(bench, { ask: 'run', ...pace }) // warms up the JIT
   await prepare(bench, count)
   const alone = await load(bench, { ask: 'run', ...pace })
   await using others = startChild(new URL('./generator/bulk.ts', import.meta.url))

@@ -1,4 +1,4 @@
-/** Actions through a server and a real worker: those that run, and those that the cache has. */
+/** Measures actions that a real worker runs, and actions that the action cache answers. */
 import { randomUUID } from 'node:crypto'
 import { usageOf } from '../cache/process-usage.ts'
 import { quantile } from '../middle.ts'
@@ -10,11 +10,13 @@ import { startWorker, type Worker } from './peers/windlass.ts'
 import { atLeast, atMost, type Bar, HEAD, lineOf, perSecond, stagesText } from './report.ts'
 
 const CONCURRENCIES = [1, 8, 100] as const
-/** No machine of ours does more in a row: what is prepared must last. */
+/** An upper bound of the rate: this many actions are prepared for each second of a row. */
 const MOST_PER_SECOND = 2500
 const WARM_UP = { run: 300, hit: 2000 }
 const LEAST_PART_OF_BARE = 0.6
 const LEAST_HITS = 5000
+/** By backend, for 8 concurrent actions: server, worker, spawner and command together. */
+const MOST_CPU_MS: Readonly<Record<string, number>> = { host: 3.8, sandbox: 7 }
 
 export async function measureWorker(bench: Bench): Promise<Bar[]> {
   const { options, folder } = bench
@@ -23,7 +25,7 @@ export async function measureWorker(bench: Bench): Promise<Bar[]> {
   let slots: number
   const lines = [...HEAD]
   {
-    await using worker = await startWorker(folder, bench.server.port, options.slots)
+    await using worker = await startWorker(folder, { ...options, port: bench.server.port })
     slots = worker.slots
     bare = await measureBare({ folder, slots, seconds: options.seconds })
     console.log(
@@ -53,6 +55,9 @@ async function measureRuns(bench: Bench, worker: Worker, { bare, lines }: Rows):
     const { answer, cpuUs } = await observed(bench, worker, { ask: 'run', count: 1e9, mostMs, open })
     lines.push(lineOf({ load: `run, ${open} at a time`, who: 'windlass', answer, cpuUs, bareMs: bare.p50 }))
     fastest = Math.max(fastest, perSecond(answer))
+    const most = MOST_CPU_MS[bench.options.backend]
+    const cpuMs = (cpuUs.server + cpuUs.worker) / answer.count / 1000
+    if (open === 8 && most !== undefined) bars.push(atMost('CPU of one action, all processes', most, cpuMs))
     if (open !== 1) continue
     const added = (part: number): number => quantile(answer.latencies, part) - bare.p50
     bars.push(atMost('added to the bare start, one at a time, p50', 3, added(0.5)))
@@ -83,7 +88,7 @@ interface Peer {
   readonly lines: string[]
 }
 
-/** The same load on another server, for scale. */
+/** Puts the same load on buildbox-casd, for comparison. */
 async function measureCasd({ generator, folder, options }: Bench, { slots, bareMs, lines }: Peer): Promise<void> {
   const casd = await startCasd(folder, slots)
   if ('absent' in casd) return void lines.push(`| | buildbox-casd: ${casd.absent} | | | | | | | |`)

@@ -1,6 +1,5 @@
 /**
- * What the blob index costs in time, memory and pauses, up to twenty million blobs, and how fast it comes back from
- * its journal.
+ * Measures the time, memory and pauses of the blob index, up to 20 million blobs, and how fast its journal is loaded.
  */
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -18,10 +17,10 @@ export async function run(args: readonly string[]): Promise<number> {
   const stops = smoke
     ? [blobs]
     : [1e6, 10e6, 20e6, blobs].filter((stop, i, all) => stop <= blobs && all.indexOf(stop) === i)
-  grow([1e5]) // for the compiler: the first thousand inserts of a process take milliseconds in any program
+  grow([1e5]) // warms up the JIT compiler: the first thousand inserts of any process take milliseconds
   const growths: Growth[] = [grow(stops)]
   const reloads: Reload[] = [1, 2, 3].map(() => reload(Math.min(blobs, 1e6)))
-  // A pause that is real comes again; the median of three decides.
+  // A real pause repeats; the median of three decides.
   const slow = () => growths.filter(({ longestPauseMs }) => longestPauseMs > 5).length
   while (!smoke && slow() > 0 && growths.length < PAUSE_TRIES) growths.push(grow(stops))
   const bars = barsOf(growths, reloads)

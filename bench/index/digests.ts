@@ -1,4 +1,4 @@
-/** Digests that look random, differ for each number, and cost little to make. */
+/** Digests that look random, differ for each number, and are cheap to make. */
 import type { DigestList } from '../../src/base/digest.ts'
 
 const WORDS = 8
@@ -18,7 +18,7 @@ export class Digests implements DigestList {
     this.sizes = new Float64Array(count)
   }
 
-  /** Makes digest `i` that of blob `number`. */
+  /** Sets digest `i` to that of blob `number`. */
   set(i: number, number: number): void {
     let mixed = number
     for (let word = 0; word < WORDS - 1; word++) {
@@ -30,7 +30,7 @@ export class Digests implements DigestList {
     this.sizes[i] = number & 0xfffff
   }
 
-  /** Makes them those of blobs drawn at random from `count` from `from` on. */
+  /** Sets all digests to those of random blobs among `count` from `from` on. */
   setRandom(from: number, count: number): void {
     for (let i = 0; i < this.count; i++) this.set(i, from + Math.floor(Math.random() * count))
   }

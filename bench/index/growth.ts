@@ -7,19 +7,19 @@ import { type Lap, timed } from './stopwatch.ts'
 
 export interface Growth {
   readonly stops: readonly Stop[]
-  /** Bytes of all buffers by the number of blobs, over the last half of the growth. */
+  /** Bytes of all buffers divided by the number of blobs, over the last half of the growth. */
   readonly worstBytes: number
   readonly averageBytes: number
-  /** The longest that GROUP inserts in a row took: no single one took longer. */
+  /** The longest time of GROUP inserts in a row: no single insert took longer. */
   readonly longestPauseMs: number
-  /** The part of the groups that were disturbed, and not counted. */
+  /** The share of groups that were interrupted, and not counted. */
   readonly disturbed: number
 }
 
-/** Nanoseconds for each operation, with so many blobs in the index. */
+/** Nanoseconds per operation, with `blobs` blobs in the index. */
 export type Stop = Readonly<Record<Operation, number>> & {
   readonly blobs: number
-  /** On the way here from the stop before. */
+  /** Between the previous stop and this one. */
   readonly insert: number
   readonly bytes: number
 }
@@ -117,7 +117,10 @@ function measure(index: BlobIndex): Record<Operation, number> {
   }
 }
 
-/** The first rounds are for the compiler. On a machine so busy that every round is disturbed, all of them count. */
+/**
+ * The first rounds warm up the JIT compiler. If the machine is so busy that every round is interrupted, all of them
+ * count.
+ */
 function nsPerCall(all: readonly Lap[]): number {
   const laps = all.slice(WARM_UP_ROUNDS)
   const calm = laps.filter(({ disturbed }) => !disturbed)

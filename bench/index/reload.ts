@@ -10,7 +10,7 @@ export interface Reload {
   readonly blobs: number
   readonly writeMs: number
   readonly loadMs: number
-  /** Without being told how many blobs will come. */
+  /** The time without a hint about the number of blobs. */
   readonly surprisedMs: number
 }
 

@@ -6,7 +6,7 @@ export interface Bar {
   readonly what: string
   readonly limit: string
   readonly measured: string
-  /** Undefined when it does not hold for so few blobs. */
+  /** Undefined when the bar does not apply to so few blobs. */
   readonly met: boolean | undefined
 }
 
@@ -15,11 +15,11 @@ export interface Results {
   readonly growths: readonly Growth[]
   readonly reloads: readonly Reload[]
   readonly bars: readonly Bar[]
-  /** Too few blobs to hold it to anything. */
+  /** Too few blobs to check the bars. */
   readonly smoke: boolean
 }
 
-/** With fewer blobs, the segments that are not full yet weigh too much. */
+/** With fewer blobs, partly filled segments count too much. */
 const BYTES_JUDGED_FROM = 10e6
 const MOST = { bytes: 64, pauseMs: 5, loadMs: 1000, missingHotNs: 200 }
 

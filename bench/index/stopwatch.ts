@@ -1,10 +1,10 @@
 /**
- * Time that a neighbour cannot spoil. CPU time would be the natural measure, but some kernels count it in steps of
- * 4 ms; so short work is timed by the clock, and told whether the processor was taken away meanwhile.
+ * Time measurements that detect interruptions by other processes. CPU time would be the natural measure, but some
+ * kernels count it in steps of 4 ms. So short work is measured by the clock, with a flag for context switches.
  */
 export interface Lap {
   readonly ms: number
-  /** Another process ran in between: the time says nothing. */
+  /** Another process ran in between: the time is meaningless. */
   readonly disturbed: boolean
 }
 
@@ -16,13 +16,13 @@ export function timed(work: () => void): Lap {
   return { ms, disturbed: switches() !== before }
 }
 
-/** The voluntary ones too: a thread that never waits does so when the collector's threads get no turn. */
+/** Counts voluntary switches too: this thread waits when the threads of the garbage collector get no CPU. */
 function switches(): number {
   const { involuntaryContextSwitches, voluntaryContextSwitches } = process.resourceUsage()
   return involuntaryContextSwitches + voluntaryContextSwitches
 }
 
-/** CPU time of this thread, in milliseconds, for work that takes hundreds of them. */
+/** Returns the CPU time of this thread, in milliseconds, for work that takes hundreds of them. */
 export function cpuTimed(work: () => void): number {
   const before = process.threadCpuUsage()
   work()

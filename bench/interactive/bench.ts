@@ -1,6 +1,6 @@
 /**
- * How long a key takes to come back: through server, worker, sandbox and terminal, and beside it the same program at the end
- * of two pipes, and at a terminal of its own, in turns.
+ * Measures how long the echo of a key takes: through server, worker, sandbox and terminal, compared with the same
+ * program behind two pipes and behind a local terminal, in turn.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ import { quantile } from '../middle.ts'
 import type { DoorAddresses } from './servers/door.ts'
 import { gridTypist, pipedTypist, type Typist } from './typist.ts'
 
-/** For what people feel to be at once there is room beside it for the network between. */
+/** The most that we may add to an echo, which leaves time for the network. */
 const MOST_ECHO_MS = 10
 const BLOCK = 50
-/** Nobody types faster than this; and a loop that never rests measures something else. */
+/** The pause between two keys. A person types no faster, and a loop without pauses measures something else. */
 const PAUSE_MS = 5
 
 interface Row {
@@ -57,10 +57,10 @@ export async function run(args: readonly string[]): Promise<number> {
 async function block({ typist, keys }: Row, isWarmUp: boolean): Promise<number[]> {
   const took: number[] = []
   for (let i = 0; i < BLOCK; i++) {
-    const heard = typist.heard()
+    const received = typist.heard()
     const from = performance.now()
     typist.type(keys)
-    await heard
+    await received
     took.push(performance.now() - from)
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }

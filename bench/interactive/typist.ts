@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/** Whoever types: hands over keys, and hears what comes back. */
+/** A connection that sends keys and receives their echo. */
 export interface Typist {
   type(keys: string): void
-  /** Resolves at the next thing that is heard. */
+  /** Resolves when the next output arrives. */
   heard(): Promise<void>
   close(): void
 }
@@ -21,7 +21,7 @@ export function pipedTypist(argv: readonly [string, ...string[]]): Typist {
   }
 }
 
-/** Through server, worker, sandbox, and a terminal if so wished. Tries until there is a worker. */
+/** Through server, worker, sandbox and, with `pty`, a terminal. Retries until there is a worker. */
 export async function gridTypist(http: string, pty: boolean): Promise<Typist> {
   for (let i = 0; i < 300; i++) {
     const socket = new WebSocket(`ws://${http}/api/v1/tasks/interactive`)

@@ -2,15 +2,15 @@ import type { Durability } from '../../src/storage/journal/fact.ts'
 import type { GridFigures, GridLoad } from './grid-lives.ts'
 import type { RecoveryFigures } from './recovery.ts'
 
-/** Lives a second that engine and journal are to reach. */
+/** Tasks per second that engine and journal must reach. */
 export const RATES: Readonly<Record<Durability, number>> = { process: 30_000, power: 20_000 }
-/** A rate at which nothing waits for anything but its own turn. */
+/** Tasks per second at a rate without queueing. */
 export const MODERATE = 2000
-/** What a life may be held up by us, beyond one sync of the disk where that is asked for. */
+/** The most that we may delay a task, without the sync of the disk. */
 const MOST_ADDED_MS: Readonly<Record<Durability, number>> = { process: 2, power: 5 }
 const MOST_LOOP_MS = 2
 const MOST_RECOVERY_MS = 2000
-/** From here on a rate is as much as there can be, and what is held up is held up by those before it. */
+/** Above this share of the highest rate, the delays are those of the queue. */
 const SATURATED = 0.9
 
 export interface Measured {
@@ -26,8 +26,8 @@ export interface Bar {
 }
 
 /**
- * How long a life is held up is judged at both paces that are set: the moderate one, and that of the bar for the rate
- * itself. With as many as there can be it is the number that are open over the rate, whatever we do, and is shown only.
+ * The delay of a task is judged at both fixed rates: the moderate one, and that of the bar. At the highest rate, the
+ * delay is the number of open tasks divided by the rate, so it is only shown.
  */
 export const barsOf = (rows: readonly Measured[], fsyncMs: number): Bar[] =>
   rows.flatMap(({ load: { durability, perSecond }, figures }) => {
@@ -46,7 +46,7 @@ export const barsOf = (rows: readonly Measured[], fsyncMs: number): Bar[] =>
     return [added('acknowledged', figures.acknowledgedP99), added('told', figures.toldP99), loop]
   })
 
-/** In words, with how far below the most of this very run it is. */
+/** The pace as text, with its share of the highest rate of this run. */
 function paceOf(rows: readonly Measured[], durability: Durability, perSecond: number | undefined): string {
   if (perSecond === undefined) return `${durability}, at saturation`
   const most = rows.find(({ load }) => load.durability === durability && load.perSecond === undefined)

@@ -1,8 +1,8 @@
 /**
- * What whole lives of tasks cost (submitted, leased, done, told) through engine and journal: how many a second there can
- * be; at a moderate rate, how long an acknowledgement and a result take; and what the main loop has left. Beside it the
- * engine over a journal that does nothing, the journal alone, what the same disk takes for a bare sync, and how long a
- * start takes that finds many tasks open. Where others use the machine, read the CPU columns and the last one.
+ * Measures the cost of whole tasks (submitted, leased, finished, notified) through engine and journal: the highest
+ * rate; at a moderate rate, the time of an acknowledgement and of a result; and the delay of the main loop. For
+ * comparison: the engine with a journal that does nothing, the journal alone, a bare sync of the same disk, and a start
+ * with many open tasks. On a shared machine, only the CPU columns and the last column are meaningful.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -18,9 +18,9 @@ import { type Grid, type GridFigures, type GridLoad, gridFor, liveInGrid } from 
 import { live } from './lives.ts'
 import { type RecoveryFigures, recoverTasks } from './recovery.ts'
 
-/** Lives that are open at once: more than any rate here needs. */
+/** Tasks that are open at once: more than any rate here needs. */
 const OPEN = 1000
-/** Long enough for percentiles, and no longer. */
+/** Long enough for percentiles. */
 const MODERATE_SECONDS = 5
 
 interface Shape {
@@ -43,8 +43,8 @@ export async function run(args: readonly string[]): Promise<number> {
   })
   const { smoke } = values
   const shape = { lives: Number(values.lives ?? (smoke ? 2000 : 300_000)), bytes: Number(values.bytes), smoke }
-  // V8 takes lives that are open at a collection for ones that stay, and from then on makes them where only a full
-  // collection finds them: more than half of what collecting costs.
+  // V8 takes tasks that are open during a collection for long-lived objects. From then on it allocates them in the old
+  // space, where only a full collection frees them. This is more than half of the cost of collection.
   if (!values.pretenuring) setFlagsFromString('--no-allocation-site-pretenuring')
   const folder = mkdtempSync(join(values.folder, 'windlass-bench-journal-'))
   try {
@@ -79,7 +79,7 @@ async function measureGrid(folder: string, { lives, bytes, smoke }: Shape): Prom
   )
   console.log('|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
   const bare = await gridFor(NO_JOURNAL, bytes)
-  await liveInGrid(bare, { durability: 'process', bytes, open: 128, lives: Math.min(lives, 50_000) }) // for the compiler
+  await liveInGrid(bare, { durability: 'process', bytes, open: 128, lives: Math.min(lives, 50_000) }) // JIT warm-up
   await row(bare, 'engine alone', { durability: 'process', bytes, open: 128, lives })
   await bare.engine.close()
   const journal = await sqliteJournal({ folder, owner: 'bench', pid: process.pid })
@@ -113,7 +113,7 @@ async function row(grid: Grid, through: string, load: GridLoad): Promise<GridFig
   return f
 }
 
-/** Takes everything, keeps nothing: what is left is the engine. */
+/** A journal that records nothing: the rest is the cost of the engine. */
 const NO_JOURNAL: Journal = {
   recover: async () => ({ epoch: 1, tasks: [], namesOffered: [] }),
   record: async () => [],

@@ -11,7 +11,7 @@ import { type Cost, measured, type Pace } from './pace.ts'
 
 export interface GridLoad extends Pace {
   readonly durability: Durability
-  /** Of spec and of result each. */
+  /** Bytes of the spec and of the result, each. */
   readonly bytes: number
 }
 
@@ -19,7 +19,7 @@ export interface GridFigures extends Cost {
   /** From `submit` to its acknowledgement, in ms. */
   readonly acknowledgedP50: number
   readonly acknowledgedP99: number
-  /** From a worker's word that it is done until who watches is told. */
+  /** From the worker's result until the watcher is notified. */
   readonly toldP50: number
   readonly toldP99: number
 }
@@ -33,11 +33,11 @@ const PROPERTIES = [
 const ACTION = 'ab'.repeat(32)
 let named = 0
 
-/** Names as version 7 UUIDs are: they grow with time. */
+/** IDs that increase with time, like UUIDs of version 7. */
 const newId = (): string =>
   `${(++named).toString(16).padStart(12, '0')}-7000-9a3d-${Date.now().toString(16).padStart(12, '0')}`
 
-/** An engine with a fleet that is done with everything in the loop turn after it got it. */
+/** An engine with workers that finish each task in the next loop turn. */
 export async function gridFor(journal: Journal, bytes: number): Promise<Grid> {
   const scheduler = { maxQueued: 1_000_000 }
   const engine = await createEngine({ journal, clock: systemClock, newId, random: Math.random, scheduler })
@@ -49,7 +49,7 @@ export async function gridFor(journal: Journal, bytes: number): Promise<Grid> {
 
 export interface Grid {
   readonly engine: Engine
-  /** When the worker said that an operation's task was done. */
+  /** The time of the worker's result, by operation. */
   readonly doneAt: Map<string, number>
   readonly spec: Uint8Array
 }
@@ -73,15 +73,15 @@ function hire(engine: Engine, worker: string, { result, doneAt }: { result: Uint
     begin() {},
     stop() {},
     order() {},
-    over() {},
+    close() {},
   }
   engine.workers.register({ worker, slots: SLOTS, properties: PROPERTIES }, session)
 }
 
-/** Whole lives as a door has them: submitted, acknowledged, watched, and told. */
+/** Runs whole tasks like an API does: submitted, acknowledged, watched, and notified. */
 export async function liveInGrid({ engine, doneAt, spec }: Grid, load: GridLoad): Promise<GridFigures> {
   const acknowledged = new Float64Array(load.lives)
-  const told = new Float64Array(load.lives)
+  const reported = new Float64Array(load.lives)
   const { durability } = load
   const failed = (error: Error): never => {
     throw error
@@ -102,11 +102,11 @@ export async function liveInGrid({ engine, doneAt, spec }: Grid, load: GridLoad)
     engine.submit(LOCAL_CALLER, submission).then(({ operation }) => {
       acknowledged[number] = performance.now() - start
       engine.watch(LOCAL_CALLER, operation, {
-        told({ end }: OperationStatus) {
+        notify({ end }: OperationStatus) {
           if (end === undefined) return
-          // A result waits for the acknowledgement too, and from then on is late.
+          // A result also waits for the acknowledgement, so its delay counts from the later of the two.
           const since = Math.max(doneAt.get(operation) ?? 0, start + (acknowledged[number] ?? 0))
-          told[number] = performance.now() - since
+          reported[number] = performance.now() - since
           doneAt.delete(operation)
           over()
         },
@@ -119,7 +119,7 @@ export async function liveInGrid({ engine, doneAt, spec }: Grid, load: GridLoad)
     ...cost,
     acknowledgedP50: quantile(acknowledged, 0.5),
     acknowledgedP99: quantile(acknowledged, 0.99),
-    toldP50: quantile(told, 0.5),
-    toldP99: quantile(told, 0.99),
+    toldP50: quantile(reported, 0.5),
+    toldP99: quantile(reported, 0.99),
   }
 }

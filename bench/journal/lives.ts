@@ -6,9 +6,9 @@ import { type Cost, measured, type Pace } from './pace.ts'
 
 export interface Load extends Pace {
   readonly durability: Durability
-  /** Of spec and of result each. */
+  /** Bytes of the spec and of the result, each. */
   readonly bytes: number
-  /** Operation names that grow with time, or not. */
+  /** Whether operation names increase with time. */
   readonly names: 'growing' | 'random'
 }
 
@@ -18,7 +18,9 @@ export interface Figures extends Cost {
   readonly latencyP99: number
 }
 
-/** Whole lives, one fact a call as an engine records them: accepted, leased, finished, each after the last is durable. */
+/**
+ * Records whole tasks, one fact per call like an engine: accepted, leased, finished, each after the last is durable.
+ */
 export async function live(journal: Pick<Journal, 'record'>, epoch: number, load: Load): Promise<Figures> {
   const spec = randomBytes(load.bytes)
   const latencies = new Float64Array(load.lives * 3)

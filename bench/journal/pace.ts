@@ -1,29 +1,32 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { since, threadTimes } from './thread-times.ts'
 
-/** How lives are begun. */
+/** How tasks start. */
 export interface Pace {
   readonly lives: number
-  /** Lives that are begun each second; as many as there is room for when not said. */
+  /** Tasks that start per second; without it, as many as `open` allows. */
   readonly perSecond?: number
-  /** Lives that are open at once, at most. */
+  /** The most tasks that are open at once. */
   readonly open: number
 }
 
-/** What a run costs, whatever it does. */
+/** The cost of a run. */
 export interface Cost {
   readonly perSecond: number
-  /** CPU µs a life: on this thread, on the journal's writer, on V8's own (collecting, compiling), and on all others. */
+  /**
+   * CPU µs per task: on this thread, on the journal's writer, on V8's threads (collecting, compiling), and on all
+   * others.
+   */
   readonly mainMicros: number
   readonly writerMicros: number
   readonly v8Micros: number
   readonly otherMicros: number
   readonly loopP99: number
-  /** The part of the time that this thread could have gone on and had no core: what the machine's other users took. */
+  /** The share of time in which this thread was runnable but had no core, because of other processes. */
   readonly keptWaiting: number
 }
 
-/** Runs `one` for each life at the given pace; it calls back when that life is over. */
+/** Runs `one` for each task at the given pace. `one` calls `over` when its task has ended. */
 export async function measured(pace: Pace, one: (number: number, over: () => void) => void): Promise<Cost> {
   const threads = threadTimes()
   const before = { all: process.cpuUsage(), main: process.threadCpuUsage(), at: performance.now() }
@@ -43,12 +46,15 @@ export async function measured(pace: Pace, one: (number: number, over: () => voi
     writerMicros: writer / pace.lives,
     v8Micros: v8 / pace.lives,
     otherMicros: Math.max(0, all - main - writer - v8) / pace.lives,
-    loopP99: delay.percentile(99) / 1e6 - 1, // it counts the millisecond that it sleeps
+    loopP99: delay.percentile(99) / 1e6 - 1, // the monitor includes its own sleep of 1 ms
     keptWaiting: since(threads, 'MainThread', now).waited / 1000 / ms,
   }
 }
 
-/** Begins lives as they are due and as there is room; resolves when all are over. Never spins: the CPU is measured. */
+/**
+ * Starts tasks when they are due and `open` allows it; resolves when all have ended. It never polls, because CPU is
+ * measured.
+ */
 function begin({ lives, perSecond, open }: Pace, one: (number: number, over: () => void) => void): Promise<void> {
   const start = performance.now()
   let begun = 0

@@ -6,16 +6,16 @@ import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.t
 
 export interface RecoveryFigures {
   readonly tasks: number
-  /** From the call that opens the journal until the engine has all of them queued. */
+  /** From opening the journal until the engine has queued all tasks. */
   readonly ms: number
-  /** CPU, on this thread and on all. */
+  /** CPU time, on this thread and on all threads. */
   readonly mainMs: number
   readonly allMs: number
 }
 
 const AT_ONCE = 1000
 
-/** How long a start takes when so many tasks were open at the stop: from a journal that is closed, to an engine that works. */
+/** Measures a start with this many open tasks: from a closed journal to a working engine. */
 export async function recoverTasks(folder: string, tasks: number, bytes: number): Promise<RecoveryFigures> {
   const before = await open(folder)
   const spec = randomBytes(bytes)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What threads of one name have had of the processor, and for how long they could have gone on and there was none; in µs. */
+/** The CPU time of all threads of one name, and the time in which they were runnable but had no core; in µs. */
 export interface ThreadTime {
   ran: number
   waited: number
@@ -8,7 +8,7 @@ export interface ThreadTime {
 
 const TASKS = '/proc/self/task'
 
-/** By name, all threads of this process. Only Linux says; elsewhere there are none. */
+/** All threads of this process, by name. Only Linux reports this; the map is empty elsewhere. */
 export function threadTimes(): Map<string, ThreadTime> {
   const times = new Map<string, ThreadTime>()
   for (const thread of threads()) {
@@ -29,7 +29,7 @@ function threads(): string[] {
   }
 }
 
-/** A thread may end while it is looked at. */
+/** A thread may exit while its files are read. */
 function statOf(thread: string): [name: string, ran: number, waited: number] {
   try {
     const [ran, waited] = readFileSync(`${TASKS}/${thread}/schedstat`, 'utf8').split(' ')
@@ -41,7 +41,7 @@ function statOf(thread: string): [name: string, ran: number, waited: number] {
 
 const NONE: ThreadTime = { ran: 0, waited: 0 }
 
-/** How much came to it since. */
+/** Returns the difference since `before`. */
 export function since(before: ReadonlyMap<string, ThreadTime>, name: string, now = threadTimes()): ThreadTime {
   const [then, later] = [before.get(name) ?? NONE, now.get(name) ?? NONE]
   return { ran: later.ran - then.ran, waited: later.waited - then.waited }

@@ -1,6 +1,7 @@
 /**
- * What the pack store costs per 4 KiB blob beside bare loops over the same bytes, and how fast it opens again. The bare
- * loops do no more than the disk needs: append with one write per 64 blobs, and pread; one file per blob is what others do.
+ * Measures the cost of the pack store per 4 KiB blob, compared with bare loops over the same bytes, and how fast it
+ * opens again. The bare loops only append with one write per 64 blobs, and pread. One file per blob is the design of
+ * other caches.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readSync, renameSync, rmSync, write, writeFileSync } from 'node:fs'
@@ -38,7 +39,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 const microseconds = ({ user, system }: { user: number; system: number }): number => user + system
 
-/** Prints what one unit costs in all threads, and in this one. */
+/** Prints the CPU time per unit, of all threads and of this one. */
 async function measure(name: string, units: number, work: () => unknown): Promise<void> {
   const all = process.cpuUsage()
   const main = process.threadCpuUsage()

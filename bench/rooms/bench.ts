@@ -1,6 +1,6 @@
 /**
- * What a room costs: runs of `/bin/true` by each runtime beside a plain spawn from a small process, in turns, all on one
- * processor; and from a worker with 2 GiB in memory, which the spawner is there to make no difference.
+ * Measures the cost of a room: each runtime runs `/bin/true`, in turns with a plain spawn from a small process, all on one
+ * processor. A worker with 2 GiB of memory must start rooms as fast as a small one, because its spawner forks.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import type { Cost, Kind, Question } from './servers/room-worker.ts'
 
 const KINDS: readonly Kind[] = ['plain', 'bare', 'unshare', 'sandbox']
 const FAT_BYTES = 2 * 2 ** 30
-/** Runs in one turn of a kind, one after the other and then some at a time. */
+/** Runs in one turn of a kind: one after the other, and then AT_ONCE at a time. */
 const BLOCK = 20
 const AT_ONCE = 4
 
@@ -56,19 +56,19 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log(text)
     return values.smoke || met ? 0 : 1
   } finally {
-    await new Promise((resolve) => setTimeout(resolve, 500)) // spawners end when their workers have
+    await new Promise((resolve) => setTimeout(resolve, 500)) // spawners exit after their workers
     for (const group of groups) group.remove()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** All that is started from now on as well: how many rooms one processor makes is the question. */
+/** Child processes inherit it: the bench measures how many rooms one processor makes. */
 function onOneProcessor(): void {
   const { status } = spawnSync('taskset', ['-a', '-p', '-c', '0', `${process.pid}`], { stdio: 'ignore' })
   if (status !== 0) console.log('taskset is not here: these figures are for all processors together')
 }
 
-/** The best tenth decides: what comes on top of it is other people's work. */
+/** Reports the best tenth: other processes of the machine slow down the rest. */
 async function turns(contestants: readonly Contestant[], rounds: number): Promise<RoomRow[]> {
   const costs = contestants.map(() => ({ wall: [] as number[], cpu: [] as number[], rate: [] as number[] }))
   for (let round = 0; round < rounds; round++)

@@ -1,7 +1,7 @@
-/** What a room may cost over a plain start, and how many one processor must make in a second. */
+/** The limit of CPU time that a room adds to a plain start, and the least number of rooms per second on one processor. */
 const MOST_ADDED_CPU_MS = 5
 const LEAST_RUNS = 150
-/** What a fat worker's runs may cost more than a slim one's: measuring is not exact. */
+/** The factor by which runs of a large worker may be slower than those of a small one: measurements vary. */
 const FAT_PART = 1.2
 
 export interface RoomRow {

@@ -1,6 +1,6 @@
 /**
- * What it costs to start a command: from a small process, from a fat one, and by way of the spawner, which is there so
- * that the size of the worker does not matter. All run `true`, in turns, so that a noisy neighbour disturbs all alike.
+ * Measures the start of a command: from a small process, from a large one, and through the spawner, whose cost must not
+ * depend on the size of the worker. All run `true`, in turns, so that other load on the machine disturbs all equally.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,10 +16,10 @@ import { published } from './published.ts'
 import { rowsOf } from './rows.ts'
 
 const FAT_BYTES = 1 << 30
-/** Each way has its turn for so many. */
+/** The number of starts in one turn of a way. */
 const BLOCK = 10
 
-/** Answers how long one took, in milliseconds. */
+/** Starts one command and resolves with its time in ms. */
 type Way = () => Promise<number>
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -69,7 +69,7 @@ export async function run(args: readonly string[]): Promise<number> {
     Math.min(rounds, 20),
   )
   const ballast = values.smoke ? undefined : Buffer.alloc(FAT_BYTES, 1)
-  // One after the other: what a fork of a fat process costs is paid for some time after it.
+  // One after the other: a fork of a large process slows that process down for some time.
   const few = Math.min(rounds, 50)
   const fat = [...(await measure({ spawner: way }, few)), ...(await measure({ plain }, few))]
   await Promise.all(launchers.map((launcher) => launcher.close()))
@@ -134,7 +134,7 @@ async function measure(ways: Readonly<Record<string, Way>>, rounds: number): Pro
   const times = Object.keys(ways).map((): number[] => [])
   for (let done = 0; done < rounds; done += BLOCK) {
     for (const [which, way] of Object.values(ways).entries()) {
-      await way() // the first after the others' turn finds everything cold
+      await way() // the first run after a turn of others has cold caches
       for (let i = 0; i < BLOCK; i++) times[which]?.push(await way())
     }
   }

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /**
- * Sources as JavaScript, as people get them. A process that is given TypeScript loads what strips its types, which makes it half as large
- * again; and what a process forks is a copy of it.
+ * Compiles sources to JavaScript, as in the published package. A process that runs TypeScript loads the type stripper,
+ * which makes it half as large again, and a fork copies the process.
  */
 export function published(folder: string, parts: readonly string[]): (path: string) => URL {
   const root = fileURLToPath(new URL('../..', import.meta.url))

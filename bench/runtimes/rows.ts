@@ -1,6 +1,6 @@
 import type { Timing } from './bench.ts'
 
-/** What going by way of the spawner may add to a start from a small process. */
+/** The limit of the time that the spawner adds to a start from a small process. */
 const MOST_ADDED_MS = 0.5
 
 export interface Figures {
@@ -12,7 +12,7 @@ export interface Figures {
   readonly ballastBytes: number
 }
 
-/** The tenth of all that was fastest decides: what comes on top of it is other people's work. */
+/** Judges the fastest tenth: other processes of the machine slow down the rest. */
 export function rowsOf({ machine, rounds, small, idle, fat, ballastBytes }: Figures): { text: string; met: boolean } {
   const [base] = small
   const added =

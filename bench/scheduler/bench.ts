@@ -1,6 +1,6 @@
 /**
- * What a decision of the scheduler costs: which task a free slot takes, or which slot a new task gets. It should not
- * matter how much is waiting, for how many workers, in how many ways.
+ * Measures the cost of a scheduler decision: the task for a free slot, or the slot for a new task. It should not depend
+ * on the number of tasks, workers, signatures and instances.
  */
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -18,8 +18,8 @@ const INSTANCES = [1, 10, 1000]
 const SMALLEST: Size = { tasks: 1000, workers: 10, signatures: 1, instances: 1 }
 const LARGEST: Size = { tasks: 1_000_000, workers: 10_000, signatures: 10_000, instances: 1000 }
 /**
- * Events between two looks at the clock: few, so that the queue stays about as long as it should be; and what ends is
- * chosen before the batch begins, when a small grid has no more than this in its slots.
+ * Events between two readings of the clock. There are few, so that the length of the queue stays nearly constant. The
+ * tasks that end are chosen before the batch, and a small grid has no more than this in its slots.
  */
 const BATCH = 20
 const MEASURED = 30_000
@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return values.smoke || bars.every(({ met }) => met !== false) ? 0 : 1
 }
 
-/** Each way to grow by itself and all of them together; with --all, every combination. */
+/** Grows each dimension alone and all of them together; with --all, every combination. */
 function sizes({ smoke, all }: { smoke: boolean; all: boolean }): Size[] {
   if (smoke) return [SMALLEST]
   if (!all) {
@@ -87,17 +87,17 @@ async function measure(size: Size): Promise<Corner> {
 }
 
 interface Half {
-  /** By the clock: it is so short that most are not interrupted, and the median of them is of one that was not. */
+  /** Wall time: a batch is so short that most are not interrupted, and the median is of one that was not. */
   readonly elapsedUs: number
-  /** Of the processor: coarse, but right in the sum. */
+  /** CPU time: coarse, but correct in the sum. */
   readonly spentUs: number
   readonly decisions: number
 }
 
 /**
- * As many tasks end as come. Where a queue waits the ends make the decisions, where slots wait it is the arrivals; the
- * half that makes them is what is measured, and the other is told beside it. Between the looks at the clock is nothing
- * but whole calls of `apply`: their events are there, and what they answer is looked at later.
+ * As many tasks end as arrive. If tasks are queued, the ends cause decisions; if slots are free, the arrivals do. The
+ * half that causes them is measured, and the other half is also printed. Between two readings of the clock there are
+ * only calls of `apply`: the events are made before, and the effects are read later.
  */
 function timed(scenario: Scenario): { deciding: Half; other: Half } {
   const ends = half(scenario, scenario.ends(BATCH))

@@ -1,15 +1,15 @@
 import type { Size } from './scenario.ts'
 
 export interface Corner extends Size {
-  /** Held for a queued task, before any worker is there. */
+  /** Bytes per queued task, before any worker is there. */
   readonly bytes: number
   readonly medianUs: number
   readonly meanUs: number
-  /** Of an event of the half that decides nothing: an arrival where a queue waits, an end where slots do. */
+  /** The time per event of the other half: an arrival if tasks are queued, an end if slots are free. */
   readonly otherUs: number
-  /** Of all effects: two runs that show the same have decided the same. */
+  /** The hash of all effects: two runs with the same hash made the same decisions. */
   readonly digest: string
-  /** That really wait while it is measured. */
+  /** The number of queued tasks during the measurement. */
   readonly queued: number
 }
 
@@ -22,7 +22,7 @@ export interface Bar {
 
 const MOST = { ratio: 4, bytes: 1024 }
 const FEWEST_A_SECOND = 100_000
-/** With fewer, what is there once for each signature, instance and invocation weighs too much. */
+/** With fewer tasks, the objects per signature, instance and invocation count too much. */
 const BYTES_JUDGED_FROM = 1_000_000
 
 export function barsOf(corners: readonly Corner[]): Bar[] {

@@ -10,7 +10,7 @@ export interface Size {
   readonly instances: number
 }
 
-/** Memory goes with processors, as it does on machines that are sold by the size. */
+/** Memory is proportional to processors, as on most machines. */
 const SIZES = [1, 2, 4].map((cpu) => ({ cpu, memoryBytes: cpu * 2 * 2 ** 30 }))
 const INVOCATIONS = 100
 const GROUPS = 10
@@ -21,7 +21,7 @@ const UNFIT_PART = 0.2
 const MEAN_TASK_MS = 2000
 const EPOCH = 1
 
-/** An attempt as numbers: keeping the effect would keep its texts at hand, and a server does not have them at hand. */
+/** An attempt as numbers: keeping the effect would keep its strings in the CPU cache, which a server would not have. */
 interface Running {
   readonly task: number
   readonly worker: number
@@ -29,12 +29,12 @@ interface Running {
 }
 
 /**
- * A grid under load: as many tasks wait as the size says, a fifth of them for workers that will never come. Workers are
- * in ten groups, and half of the signatures ask for one; tasks take one, two or four processors, and have inputs that
+ * A grid under load: `tasks` tasks are queued, a fifth of them for workers that never connect. Workers are in ten
+ * groups, and half of the signatures require one group. Tasks need one, two or four processors, and have inputs that
  * some worker had before.
  *
- * Events are made before and effects looked at after what is measured, and every text of an event is new, as it is when
- * it comes off a wire.
+ * Events are made before the measurement and effects are read after it. Every string of an event is new, as if it had
+ * been received.
  */
 export class Scenario {
   readonly scheduler: Scheduler
@@ -42,7 +42,7 @@ export class Scenario {
   readonly #random: Random
   readonly #fitting: readonly Property[][]
   readonly #unfit: readonly Property[][]
-  /** What is in a slot: for choosing what ends next. */
+  /** The attempts in slots, from which the next ends are chosen. */
   readonly #running: Running[] = []
   readonly #told: (readonly Effect[])[] = []
   #submitted = 0
@@ -69,7 +69,7 @@ export class Scenario {
     this.#unfit = signatures.map((i) => signature('windows', i))
   }
 
-  /** Of all effects so far: the same whenever the same was decided. */
+  /** The hash of all effects so far: equal decisions have equal hashes. */
   get digest(): string {
     return (this.#digest >>> 0).toString(16).padStart(8, '0')
   }
@@ -82,7 +82,7 @@ export class Scenario {
     for (let i = 0; i < this.#size.workers; i++) this.#applyOne(registration(i))
   }
 
-  /** So many tasks end, whichever they are: no more than are in slots now. */
+  /** Makes `count` ends of random running tasks; there must be that many. */
   ends(count: number): GridEvent[] {
     return Array.from({ length: count }, () => {
       const at = this.#random.below(this.#running.length)
@@ -96,17 +96,17 @@ export class Scenario {
     })
   }
 
-  /** So many come. */
+  /** Makes `count` new tasks. */
   arrivals(count: number): GridEvent[] {
     return Array.from({ length: count }, () => this.#submission(true))
   }
 
-  /** What is measured. */
+  /** Applies events; this is measured. */
   apply(events: readonly GridEvent[]): void {
     for (const event of events) this.#told.push(this.scheduler.apply(event, ++this.#now))
   }
 
-  /** Looks at what came of it. Staged ahead is not a decision: only what goes into a slot counts. */
+  /** Reads the effects. Staging ahead is not a decision: only a start in a slot counts. */
   look(): void {
     for (const effects of this.#told) for (const effect of effects) this.#note(effect)
     this.#told.length = 0
@@ -148,7 +148,7 @@ export class Scenario {
 }
 
 const ID_START = '5e3b7c1a-9d24-4f60-8a17-'
-/** In one piece, as a text off a wire is; what is put together from parts stays in parts until it is looked at. */
+/** Makes a flat string, like one that was received: V8 keeps a concatenation as a tree of parts until it is read. */
 const whole = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 const taskId = (n: number): string => whole(`${ID_START}${n.toString(16).padStart(12, '0')}`)
 const taskNumber = (id: string): number => Number.parseInt(id.slice(ID_START.length), 16)

@@ -1,6 +1,7 @@
 /**
- * What running a few lines of code costs, end to end by the REST API: with an interpreter that waits and without, with a program
- * that was compiled before and without, beside the same program started by a shell, and in the same sandbox without a grid.
+ * Measures the cost of running a few lines of code through the REST API: with and without a warm interpreter, with and
+ * without a cached compilation; compared with the same program started by a shell, and in the same sandbox without a
+ * grid.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -42,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options })
   const rounds = Number(values.rounds ?? (values.smoke ? 1 : 8))
   const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-'))
-  chmodSync(folder, 0o711) // rooms belong to another user, who has to get through
+  chmodSync(folder, 0o711) // the user of a sandbox must be able to enter the folder
   await using room = startChild(new URL('./servers/room.ts', import.meta.url))
   await using warm = openGrid(join(folder, 'warm'), 4)
   await using cold = openGrid(join(folder, 'cold'), 0)
@@ -71,7 +72,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A server and its one worker, with so many interpreters that wait. */
+/** A server and its one worker, with `most` warm interpreters. */
 function openGrid(folder: string, most: number) {
   const server = startChild(new URL('./servers/server.ts', import.meta.url))
   const worker = startChild(new URL('./servers/worker.ts', import.meta.url))
@@ -101,7 +102,7 @@ function openGrid(folder: string, most: number) {
 
 const LANGUAGES = ['python', 'javascript', 'c', 'bash']
 
-/** Workers say what they can do when they have tried it. */
+/** Waits until the worker offers all languages: it offers a language after it has tried it. */
 async function allAreOffered(url: string): Promise<void> {
   for (const language of LANGUAGES)
     for (let tries = 0; ; tries++) {
@@ -115,8 +116,8 @@ async function allAreOffered(url: string): Promise<void> {
 }
 
 /**
- * Who has just been started runs each line of its own code for the first time, and slowly: after some hundred runs one of them
- * takes a millisecond less. What is asked here is how fast a grid is that has been at work.
+ * Runs some hundred tasks first. A new process compiles its code during the first runs; later runs are about 1 ms
+ * faster. The bench measures a grid that has been running for a while.
  */
 async function warmUp({ warm, cold }: Urls, isSmoke: boolean): Promise<void> {
   const codes = Object.entries({ python: PYTHON, javascript: JAVASCRIPT })
@@ -201,7 +202,7 @@ async function printRates({ urls, smoke }: CrowdParts): Promise<void> {
     }
 }
 
-/** Two Pythons and one C to five shells. */
+/** Two Python tasks and one C task for five shell tasks. */
 const MIX: readonly NewSnippet[] = [
   ...[
     { language: 'python', code: PYTHON },

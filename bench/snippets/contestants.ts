@@ -7,15 +7,15 @@ import { loadLanguages } from '../../src/languages/load-languages.ts'
 import type { Child } from '../child.ts'
 import type { RoomQuestion } from './servers/room.ts'
 
-/** How one program is run so many times, one after the other. Answers how long each took, in ms. */
+/** Runs one program `times` times, one after the other. Returns the time of each run, in ms. */
 export type Contestant = (times: number) => Promise<readonly number[]>
 
-/** Between two runs, so that whoever prepares something has the time: this is about one person at a keyboard. */
+/** The pause between two runs, in which a server may prepare for the next one: this measures one interactive user. */
 const PAUSE_MS = 200
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
 
-/** As people would do it: a shell that starts the program again and again. Its own clock is read before and after. */
+/** A shell that starts the program again and again. It reads its own clock before and after each run. */
 export const shellLoop =
   (script: string): Contestant =>
   async (times) => {
@@ -30,7 +30,7 @@ export const shellLoop =
       .map(([from = 0, to = 0]) => (to - from) * 1000)
   }
 
-/** The words and limits of a language, in a sandbox and nothing else. */
+/** The command line and limits of a language, in a sandbox without a grid. */
 export const inRoom =
   (
     child: Child,

@@ -1,4 +1,4 @@
-/** Many at once: how many runs a second come through, and how long tasks wait though a slot is free. */
+/** Concurrent load: the runs per second, and how long tasks wait although a slot is free. */
 import { systemClock } from '../../src/app/process/clock.ts'
 import type { NewSnippet } from '../../src/client/snippets/snippet-answers.ts'
 import { snippetsClient } from '../../src/client/snippets/snippets.ts'
@@ -9,12 +9,12 @@ import { type Delays, OTHER_TENANT } from './servers/timed-desk.ts'
 export interface Crowd {
   readonly url: string
   readonly count: number
-  /** Under way at a time. */
+  /** Tasks in progress at a time. */
   readonly open: number
   taskFor(number: number): NewSnippet
 }
 
-/** Answers the runs per second. Throws when one does not end well. */
+/** Returns the runs per second. Throws when a task fails. */
 export async function crowded({ url, count, open, taskFor }: Crowd): Promise<number> {
   const client = snippetsClient({ url, clock: systemClock })
   const from = performance.now()
@@ -35,12 +35,17 @@ export interface Flood {
   readonly url: string
   readonly server: Child
   readonly task: NewSnippet
-  /** The flood's tasks that wait at a time, and the tasks of the other one, one after the other. */
+  /**
+   * The number of queued tasks of the first tenant, and the number of tasks of the other tenant, one after the other.
+   */
   readonly waiting: number
   readonly count: number
 }
 
-/** One tenant has every slot and a long queue; another comes now and then with one task. Answers what that one waited. */
+/**
+ * One tenant has all slots and a long queue; another submits one task at a time. Returns the waiting times of the
+ * latter.
+ */
 export async function flooded({ url, server, task, waiting, count }: Flood): Promise<readonly number[]> {
   const submit = async (tenant: string): Promise<void> => {
     const response = await fetch(new URL('/api/v1/tasks?wait=60s', url), {

@@ -1,7 +1,7 @@
 /**
- * The load generator, a process of its own. `prepare` writes the calls out, outside of the measured time; `saturate`
- * keeps a number of them under way and says how long all took; `pace` starts each at its appointed time, whether or
- * not earlier ones are back, and says how late the answers came.
+ * The load generator, a separate process. `prepare` makes the calls before the measurement. `saturate` keeps a number
+ * of calls in progress and reports the total time. `pace` starts each call at a fixed time, independent of earlier
+ * answers, and reports the latencies.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { answerWith } from '../child.ts'
@@ -21,7 +21,7 @@ export interface Saturation {
   readonly inFlight: number
 }
 
-/** On one connection. */
+/** Starts calls at a fixed rate on one connection. */
 export interface Pace {
   readonly calls: number
   readonly perSecond: number
@@ -33,7 +33,7 @@ export interface Saturated {
   readonly wallMs: number
 }
 
-/** From the appointed time to the trailers. */
+/** Latencies from the scheduled start to the trailers. */
 export interface Paced {
   readonly p50Ms: number
   readonly p99Ms: number
@@ -42,7 +42,7 @@ export interface Paced {
 const LONGEST_RUN_MS = 60_000
 const scripts = new Map<string, Script>()
 
-/** The first calls of a longer script serve as a shorter one. */
+/** A script is reused for fewer calls. */
 function scriptOf(plan: Plan, connection: number, calls: number): Script {
   const key = JSON.stringify([plan, connection])
   const known = scripts.get(key)
@@ -94,7 +94,7 @@ async function pace(port: number, plan: Plan, { calls, perSecond }: Pace): Promi
       failure ??= why
     },
   })
-  // Turning instead of sleeping: timers are a millisecond coarse, which is more than an answer takes.
+  // This polls instead of sleeping: timers have a resolution of 1 ms, which is longer than an answer takes.
   while (connection.done < calls && failure === undefined) {
     const elapsedMs = performance.now() - startAt
     if (elapsedMs > LONGEST_RUN_MS) failure = 'the calls were not answered in time'

@@ -1,7 +1,7 @@
 /**
- * What a call costs the server. All contestants run side by side and are loaded in turn, in another order each round,
- * so that a noisy neighbour hits all of them; medians are compared, never best cases. Windlass runs as shipped, with
- * metrics, limits, deadlines and logs; the others bring less.
+ * Measures the server CPU time per call. All contestants run side by side and are loaded in turn, in another order each
+ * round, so that other load on the machine affects all of them. Medians are compared, never best cases. Windlass runs
+ * as released, with metrics, limits, deadlines and logs; the others have fewer of these.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -16,13 +16,13 @@ import { parseOptions } from './options.ts'
 import { reportOf } from './report.ts'
 import { makeRows, type Row } from './rows.ts'
 
-const say = (words: string): void => console.error(words)
+const send = (words: string): void => console.error(words)
 
 export async function run(args: readonly string[]): Promise<number> {
   const options = parseOptions(args)
   const version = await h2loadVersion()
   if (version === undefined) {
-    say(MISSING)
+    send(MISSING)
     return 2
   }
   const machine = describeMachine(version)
@@ -34,25 +34,25 @@ export async function run(args: readonly string[]): Promise<number> {
     const contestant = everything.use(await startContestant(name))
     await checkAnswers(contestant)
     contestants.push(contestant)
-    say(`${name} answers correctly`)
+    send(`${name} answers correctly`)
   }
   const heats = await warmUp(rows, contestants, options.smoke)
   const measured = await measureRounds(heats, options.rounds)
   if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify({ machine, measured }, null, 2)}\n`)
   const { text, allMet } = reportOf({ rows, measured, machine, smoke: options.smoke })
   console.log(text)
-  if (options.smoke) say('a smoke run: everyone answered every call with OK; counts are too small to judge a bar by')
+  if (options.smoke) send('a smoke run: everyone answered every call with OK; counts are too small to judge a bar by')
   return options.smoke || allMet ? 0 : 1
 }
 
-/** One contestant under one load, with as many calls as fill a window. */
+/** One contestant under one load. `calls` is the number of calls in a window. */
 interface Heat {
   readonly row: Row
   readonly contestant: Contestant
   readonly calls: number
 }
 
-/** Row by row, and within a row everyone in turn. */
+/** Warms all contestants up, row by row. */
 async function warmUp(rows: readonly Row[], contestants: readonly Contestant[], smoke: boolean): Promise<Heat[][]> {
   const heats: Heat[][] = []
   for (const row of rows) {
@@ -61,7 +61,7 @@ async function warmUp(rows: readonly Row[], contestants: readonly Contestant[], 
       heat.push({ row, contestant, calls: smoke ? row.step : await calibrate(row, contestant) })
     }
     heats.push(heat)
-    if (!smoke) say(`warmed up: ${row.name}`)
+    if (!smoke) send(`warmed up: ${row.name}`)
   }
   return heats
 }
@@ -75,7 +75,7 @@ async function measureRounds(heats: readonly (readonly Heat[])[], rounds: number
         measured.push({ ...(await measure(row, contestant, calls)), round })
       }
     }
-    say(`round ${round} of ${rounds} done`)
+    send(`round ${round} of ${rounds} done`)
   }
   return measured
 }

@@ -1,4 +1,4 @@
-/** Does a contestant answer as gRPC asks? Judged by Node's HTTP/2 client, which none of our own code is part of. */
+/** Checks that a contestant answers as gRPC requires, with Node's HTTP/2 client, which shares no code with ours. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
@@ -11,9 +11,9 @@ export async function checkAnswers({ name, port }: Contestant): Promise<void> {
   const session = connect(`http://127.0.0.1:${port}`)
   try {
     assert.deepEqual(await call(session, SMALL, PING), framed(PONG), `${name}: the answer to a small call`)
-    const wanted = { size: 65_536, count: 5 }
-    const stream = Buffer.concat(Array.from({ length: wanted.count }, () => framed(patterned(wanted.size))))
-    const streamed = await call(session, STREAM, encodeWanted(wanted))
+    const expected = { size: 65_536, count: 5 }
+    const stream = Buffer.concat(Array.from({ length: expected.count }, () => framed(patterned(expected.size))))
+    const streamed = await call(session, STREAM, encodeWanted(expected))
     assert.ok(streamed.equals(stream), `${name}: ${streamed.length} streamed bytes are not those expected`)
   } finally {
     session.destroy()

@@ -1,4 +1,4 @@
-/** Who is compared. Each serves from a process of its own, so that its CPU time is its own. */
+/** The contestants. Each is a separate process, so that its CPU time can be measured. */
 import { startChild } from '../child.ts'
 import type { ServerQuestion, Usage } from './servers/echo.ts'
 

@@ -1,4 +1,4 @@
-/** h2load, of nghttp2: repeats one request over several connections, at little cost of its own. */
+/** h2load of nghttp2: repeats one request over several connections, with little CPU time of its own. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export async function h2loadVersion(): Promise<string | undefined> {
   }
 }
 
-/** As it can be typed, but for the names of what differs from run to run. */
+/** The command line, with placeholders for the values that differ from run to run. */
 export function h2loadCommand(repeat: Repeat): string {
   const words = argumentsOf(repeat, { calls: 'N', message: 'MESSAGE', port: 'PORT' })
   return `h2load ${words.map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')}`
@@ -32,7 +32,7 @@ export function h2loadCommand(repeat: Repeat): string {
 
 export interface Where {
   readonly port: number
-  /** For the file with the message. */
+  /** The folder of the file with the message. */
   readonly folder: string
 }
 
@@ -63,7 +63,9 @@ function run(args: readonly string[]): Promise<string> {
 
 const SECONDS = { us: 1e-6, ms: 1e-3, s: 1 }
 
-/** Fails unless every single call came back with 200; what it cannot see, the status, shows in the bytes of data. */
+/**
+ * Throws unless every call returned 200. h2load does not see the gRPC status, but the number of data bytes shows it.
+ */
 function parse(out: string, calls: number): Saturated {
   const finished = /finished in ([\d.]+)(us|ms|s),/.exec(out)
   const data = /\((\d+)\) data/.exec(out)

@@ -1,4 +1,4 @@
-/** One contestant under one load: what the load did, and what the server spent on it meanwhile. */
+/** One contestant under one load: the load's result, and the server's CPU time. */
 import type { Paced, Saturated } from './bazel-load.ts'
 import type { Contestant, ContestantName } from './contestants.ts'
 import type { Row } from './rows.ts'
@@ -11,7 +11,7 @@ export interface Measurement extends Saturated, Paced {
   readonly rssBytes: number
 }
 
-/** Of server CPU in one window: enough to pass over what a single collection of garbage costs. */
+/** CPU time of the server in one window: long enough that a single garbage collection does not matter. */
 const WINDOW_CPU_MS = 600
 const MOST_CALLS = 200_000
 
@@ -28,8 +28,8 @@ async function saturated(row: Row, contestant: Contestant, calls: number) {
 }
 
 /**
- * Warms the contestant up, and answers with how many calls fill a window. Three turns, for V8 takes its time: grpc-js
- * gets from 110 to 40 µs a call over its first 30,000, and must not be measured on the way.
+ * Warms the contestant up, and returns the number of calls in a window. It takes three turns, because V8 optimizes
+ * late: grpc-js gets from 110 to 40 µs per call over its first 30,000 calls, and must not be measured before that.
  */
 export async function calibrate(row: Row, contestant: Contestant): Promise<number> {
   let calls = row.fewCalls

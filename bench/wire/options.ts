@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** Tiny counts, one round: only whether everyone answers correctly. */
+  /** Small counts, one round: checks only that all contestants answer correctly. */
   readonly smoke: boolean
   readonly rounds: number
-  /** Where the raw rounds go. */
+  /** The file for the raw results of the rounds. */
   readonly json: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The table that is printed, with verdicts that follow from the measured medians and nothing else. */
+/** The printed table, with verdicts that depend only on the measured medians. */
 import { median } from '../middle.ts'
 import { CONTESTANTS, type ContestantName } from './contestants.ts'
 import type { Measurement } from './measure.ts'
@@ -8,7 +8,7 @@ export interface Results {
   readonly rows: readonly Row[]
   readonly measured: readonly Measurement[]
   readonly machine: string
-  /** Too few calls to hold anyone to anything. */
+  /** Too few calls to check the bars. */
   readonly smoke: boolean
 }
 
@@ -58,7 +58,7 @@ function introduce({ rows, measured, machine }: Results): string {
   ].join(' ')
 }
 
-/** `times` is how much more CPU the other one took. */
+/** `times` is the CPU time of the other contestant divided by ours. */
 function judge(bar: number | undefined, times: number, smoke: boolean): Verdict {
   const ratio = times < 1 ? `${(1 / times).toFixed(1)} × as much` : `1/${times.toFixed(1)} of it`
   if (bar === undefined) return { ratio, bar: '', word: '' }

@@ -1,4 +1,4 @@
-/** What is measured, under which load, and the bar that it is held to. */
+/** The rows: the calls, their load, and the bar. */
 import type { Child } from '../child.ts'
 import type { LoadQuestion, Pace, Paced, Saturated } from './bazel-load.ts'
 import type { ContestantName } from './contestants.ts'
@@ -12,14 +12,14 @@ export interface Row {
   /** How many times less CPU Windlass must take than this contestant. */
   readonly bars: Partial<Record<ContestantName, number>>
   readonly command: string
-  /** Calls come in multiples of this. */
+  /** The number of calls is a multiple of this. */
   readonly step: number
-  /** Enough for a first guess at the speed. */
+  /** Enough calls for a first estimate of the speed. */
   readonly fewCalls: number
-  /** Of DATA, in the answer to one call: any other status than OK would change it. */
+  /** Bytes of DATA in the answer to one call: any status other than OK would change them. */
   readonly answerBytes: number
   readonly paced: string
-  /** Whatever should not be part of the measured time. */
+  /** Work that must not be part of the measured time. */
   prepare(calls: number): Promise<void>
   saturate(port: number, calls: number): Promise<Saturated>
   pace(port: number): Promise<Paced>
@@ -28,9 +28,9 @@ export interface Row {
 export interface Generators {
   /** bazel-load.ts */
   readonly ours: Child
-  /** Where h2load finds its messages. */
+  /** The folder of h2load's messages. */
   readonly folder: string
-  /** How long latency is looked at, in each round. */
+  /** The duration of the latency measurement in each round. */
   readonly paceMs: number
 }
 

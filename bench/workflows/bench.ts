@@ -1,7 +1,7 @@
 /**
- * What a CWL runner adds to the commands that it runs: whole runs, from the start of the program to its end, of
- * `cwl-runner` without a server and by way of one with two workers, and of cwltool where that is installed. They take
- * turns, so that a noisy neighbour disturbs all alike.
+ * Measures what a CWL runner adds to its commands: whole runs of `cwl-runner` without a server, through a server with
+ * two workers, and of cwltool if it is installed. They run in turn, so that other load on the machine affects all of
+ * them.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -14,14 +14,17 @@ import { type Workload, workloadsIn } from './documents.ts'
 import { suiteTimes } from './suite.ts'
 import { type Run, timed } from './timed.ts'
 
-/** Of cwltool's time for one echo without a server, and for the conformance suite by way of one. */
+/** The most time relative to cwltool: for one echo without a server, and for the conformance suite through a server. */
 const ECHO_BAR = 1 / 4
 const SUITE_BAR = 1 / 8
 
-/** Of each worker: one more than it has processors here, for a step also waits for the disk and for the server. */
+/**
+ * Slots of each worker: one more than this machine has processors, because a step also waits for the disk and the
+ * server.
+ */
 const SLOTS = 3
 
-/** Medians, and the shortest of all rounds: a difference of two times is lost in the noise of the others. */
+/** Medians, and the shortest time of all rounds: the difference of two medians is lost in the noise. */
 interface Took extends Run {
   readonly bestMs: number
 }
@@ -37,7 +40,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options })
   const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5))
   const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-workflows-'))
-  // Trials of languages would run beside the first rounds, and no workflow here asks for one.
+  // The worker's trials of languages would run during the first rounds, and no workflow here uses a language.
   const env = { WINDLASS_WORKER_LANGUAGES: ',' }
   const server = await startWorkflowServer({ slots: Number(values.slots ?? SLOTS), env })
   process.once('exit', () => void server.stop())
@@ -47,7 +50,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (!hasCwltool()) console.log('cwltool is not installed: no comparison')
     await warmUp(folder, server.url)
     const all = new Map<string, Medians>()
-    for (const workload of workloadsIn(folder).filter(({ steps }) => wanted(steps, values))) {
+    for (const workload of workloadsIn(folder).filter(({ steps }) => expected(steps, values))) {
       const medians = await measure(workload, { all: contestants(server.url), folder, rounds })
       console.log(row(workload, medians))
       all.set(workload.name, medians)
@@ -62,7 +65,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A server that stays has been at work for a while. */
+/** A long-running server has run for a while. */
 async function warmUp(folder: string, url: string): Promise<void> {
   const wide = workloadsIn(folder).find(({ steps }) => steps === 1000)
   const ours = contestants(url).find(({ name }) => name === 'server')
@@ -70,7 +73,7 @@ async function warmUp(folder: string, url: string): Promise<void> {
     await timed([...ours.argv('warm-up'), `--outdir=${join(folder, 'out')}`, ...wide.words], 'a warm-up')
 }
 
-const wanted = (steps: number, { smoke, huge }: { smoke: boolean; huge: boolean }): boolean =>
+const expected = (steps: number, { smoke, huge }: { smoke: boolean; huge: boolean }): boolean =>
   smoke ? steps <= 20 : huge || steps <= 1000
 
 interface Turns {
@@ -87,7 +90,7 @@ async function measure({ name, words, steps }: Workload, { all, folder, rounds }
       const argv = one.argv(`bench-${steps}-${name.length}-${round}`)
       const took = await timed([...argv, `--outdir=${outdir}`, ...words], `${one.name}: ${name}`)
       rmSync(outdir, { recursive: true, force: true })
-      if (round > 0) runs.get(one.name)?.push(took) // the first fills caches
+      if (round > 0) runs.get(one.name)?.push(took) // the first run fills caches
     }
   }
   return new Map(
@@ -112,11 +115,11 @@ function row({ name, steps }: Workload, medians: Medians): string {
   return `${name.padEnd(30)} ${cells.join('  ·  ')}`
 }
 
-/** A bar that cannot be held against anything is not missed. */
+/** A bar without a measurement to compare with is not missed. */
 function barsMissed(all: ReadonlyMap<string, Medians>): readonly string[] {
   const wall = (workload: string, who: string): number => all.get(workload)?.get(who)?.wallMs ?? Number.NaN
   const best = (workload: string, who: string): number => all.get(workload)?.get(who)?.bestMs ?? Number.NaN
-  /** What a step adds, over the start of the program and its first step. */
+  /** The time that a step adds, without the start of the program and its first step. */
   const step = (who: string): number => (best('a chain of 20 cat', who) - best('one echo', who)) / 19
   console.log(`a step of the chain: server ${step('server').toFixed(1)} ms, cwltool ${step('cwltool').toFixed(1)} ms`)
   return [

@@ -6,13 +6,13 @@ const FLAGS = ['--no-container', '--quiet']
 
 export interface Contestant {
   readonly name: string
-  /** `round` is unlike that of any other run. */
+  /** `round` is unique for each run. */
   argv(round: string): readonly string[]
 }
 
 export const hasCwltool = (): boolean => spawnSync('cwltool', ['--version']).status === 0
 
-/** Without a server, and by way of one that is there already; each round is an instance of its own. */
+/** Without a server, and through a running server; each round has its own instance. */
 export const contestants = (url: string): readonly Contestant[] => [
   { name: 'embedded', argv: () => [RUNNER, ...FLAGS] },
   { name: 'server', argv: (round) => [RUNNER, '--quiet', `--server=${url}`, `--instance=${round}`] },

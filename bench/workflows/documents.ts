@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is run: a process, its input object, and how many outputs it must have. */
+/** A workload: a process, its input object, and the number of its outputs. */
 export interface Workload {
   readonly name: string
   readonly words: readonly string[]
-  /** Steps that it takes, for the cost of one. */
+  /** The number of steps, to compute the cost of one. */
   readonly steps: number
 }
 
-/** Nothing is taken from a cache: a chain of the same command over the same bytes would be run once. */
+/** Reuse is off: otherwise a chain of the same command over the same bytes would run once. */
 const tool = (more: object): object => ({
   cwlVersion: 'v1.2',
   class: 'CommandLineTool',

@@ -7,9 +7,9 @@ import { readSuite, type SuiteTest } from '../../test/cwl/suite.ts'
 import { type Contestant, contestants } from './contestants.ts'
 import { timed } from './timed.ts'
 
-/** Every so manieth test stands for all: cwltool takes a second and more for each. */
+/** Every STRIDE-th test is in the sample: cwltool takes a second or more for each. */
 const STRIDE = 4
-/** Some tests sleep for a while, whoever runs them: others go on meanwhile. */
+/** Tests at a time: some tests sleep for a while, and others run meanwhile. */
 const AT_ONCE = 8
 
 export interface SuiteTimes {
@@ -20,34 +20,34 @@ export interface SuiteTimes {
   readonly sample: SampleTimes | undefined
 }
 
-/** Of the tests that all were given. */
+/** The times of the tests in the sample. */
 export interface SampleTimes {
   readonly tests: number
-  /** By one client that stays, as the server does. */
+  /** With one long-running client. */
   readonly serverMs: number
-  /** By a process for each test. */
+  /** With a process for each test. */
   readonly processesMs: number
-  /** The same: it knows no other way. */
+  /** With a process for each test; cwltool has no other way. */
   readonly cwltoolMs: number
 }
 
 /**
- * The conformance suite against a server that is there, judged; and a sample of it beside cwltool, where only the time
- * counts: what comes of it is judged in the first part.
+ * Runs the conformance suite against a running server and checks the results. Then times a sample of it, also with
+ * cwltool, without checking the results again.
  */
 export async function suiteTimes(folder: string, url: string): Promise<SuiteTimes> {
   const tests = readSuite(join(folder, 'conformance_tests.yaml'))
   const runner: Runner = (...words) => cwlHere('run', `--server=${url}`, '--instance=suite', ...words)
   const whole = await timeOf(tests, async (test) => (await judge(test, runner)).verdict === 'passed')
   const [ours, theirs] = ['server', 'cwltool'].map((name) => contestants(url).find((one) => one.name === name))
-  const told = { tests: tests.length, passed: whole.passed, serverMs: whole.ms }
-  if (ours === undefined || theirs === undefined) return { ...told, sample: undefined }
+  const reported = { tests: tests.length, passed: whole.passed, serverMs: whole.ms }
+  if (ours === undefined || theirs === undefined) return { ...reported, sample: undefined }
   const some = tests.filter(({ tool }, at) => at % STRIDE === 0 && tool !== undefined)
   const again: Runner = (...words) => cwlHere('run', `--server=${url}`, '--instance=again', ...words)
   const { ms: serverMs } = await timeOf(some, async (test) => (await judge(test, again)).verdict === 'passed')
   const { ms: processesMs } = await timeOf(some, byProcess(ours))
   const { ms: cwltoolMs } = await timeOf(some, byProcess(theirs))
-  return { ...told, sample: { tests: some.length, serverMs, processesMs, cwltoolMs } }
+  return { ...reported, sample: { tests: some.length, serverMs, processesMs, cwltoolMs } }
 }
 
 const byProcess =
@@ -59,7 +59,7 @@ const byProcess =
       await timed([...argv('sample'), `--outdir=${outdir}`, ...words], name)
       return true
     } catch {
-      return false // as it should be for some of them
+      return false // expected for some of them
     } finally {
       rmSync(outdir, { recursive: true, force: true })
     }

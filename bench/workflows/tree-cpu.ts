@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The kernel's clock ticks 100 times a second for everyone who asks by these files. */
+/** These files count in clock ticks of 10 ms (USER_HZ is 100). */
 const TICK_MS = 10
 
 interface Process {
@@ -10,8 +10,8 @@ interface Process {
 }
 
 /**
- * What the processes below one have used so far: those of ours that live, and the children that they have waited for. A
- * sandbox whose first process was killed has left its child to another parent, and that one's time is in nobody's sum.
+ * CPU time of the processes below one so far: of living processes of ours, and of the children that they have waited
+ * for. When the first process of a sandbox was killed, its child has another parent, and its CPU time is not counted.
  */
 export function treeCpuMs(root: number): number {
   const all = new Map(readdirSync('/proc').flatMap(processOf))
@@ -24,7 +24,7 @@ export function treeCpuMs(root: number): number {
   return sum
 }
 
-/** Commands come and go: only what stays is counted by itself, so that the sum never falls. */
+/** Commands come and go: only long-running processes are counted directly, so that the sum never falls. */
 const OURS = /^(node|MainThread|node-MainThread)$/
 
 function processOf(name: string): [number, Process][] {
@@ -34,9 +34,9 @@ function processOf(name: string): [number, Process][] {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const comm = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const ticks = fields.slice(11, 15).reduce((all, one) => all + Number(one), 0) // its own and its children's
+    const ticks = fields.slice(11, 15).reduce((all, one) => all + Number(one), 0) // its own and those of its children
     return [[pid, { parent: Number(fields[1]), cpuMs: ticks * TICK_MS, isOurs: OURS.test(comm) }]]
   } catch {
-    return [] // gone by now
+    return [] // it has exited
   }
 }

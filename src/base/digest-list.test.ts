@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from './digest.ts'
 import { DigestListBuilder, digestAt, digestListOf, hashAt } from './digest-list.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 200, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
@@ -16,8 +16,8 @@ const anyDigests = anyFunction.chain((fn) => {
 })
 const hex = (raw: Uint8Array): string => Buffer.from(raw).toString('hex')
 
-describe('a list of digests', () => {
-  test('holds what was added, as text, as ASCII within a message, or raw', () => {
+describe('DigestList', () => {
+  test('holds digests added as hex, as ASCII within a message, or as raw bytes', () => {
     fc.assert(
       fc.property(anyDigests, fc.nat(9), ({ fn, digests }, at) => {
         const builder = new DigestListBuilder(fn, 0)
@@ -39,7 +39,7 @@ describe('a list of digests', () => {
     )
   })
 
-  test('takes the same from digests that are already nouns', () => {
+  test('is made of Digest objects of one function, and throws for others', () => {
     const digest: Digest = { fn: 'md5', hash: '00ff'.repeat(8), size: 7 }
     expect(digestAt(digestListOf('md5', [digest, digest]), 1)).toEqual(digest)
     expect(() => digestListOf('md5', [{ ...digest, fn: 'sha1' }])).toThrow('does not belong')
@@ -47,7 +47,7 @@ describe('a list of digests', () => {
   })
 })
 
-describe('what is not a digest is not added:', () => {
+describe('DigestListBuilder.add, invalid digest', () => {
   const good = 'ab'.repeat(16)
   const refused = (hash: string, size = 1): void => {
     const builder = new DigestListBuilder('md5', 0)
@@ -60,24 +60,26 @@ describe('what is not a digest is not added:', () => {
     expect([digestAt(list, 0).hash, digestAt(list, 1).hash, list.count]).toEqual([good, 'cd'.repeat(16), 2])
   }
 
-  test.each([...'ABCDEFGg/:`@Z \0'])('a hash with %j in it', (wrong) => {
+  test.each([...'ABCDEFGg/:`@Z \0'])('a hash that contains %j is not added', (wrong) => {
     refused(wrong + good.slice(1))
     refused(good.slice(1) + wrong)
   })
 
-  // Characters that would pass if only their lowest byte were looked at.
-  test.each(['\u0130', '\u1061', '\uff30'])('a hash with the character %j in it', (wrong) => {
+  // Characters that would be accepted if only their lowest byte were checked.
+  test.each(['\u0130', '\u1061', '\uff30'])('a hash that contains the character %j is not added', (wrong) => {
     const builder = new DigestListBuilder('md5')
     expect(builder.add(wrong + good.slice(1), 1)).toBe(false)
     expect(builder.add(good.slice(1) + wrong, 1)).toBe(false)
     expect(builder.count).toBe(0)
   })
 
-  test.each([0, 31, 33, 64])('a hash of %i digits', (length) => refused('ab'.repeat(32).slice(0, length)))
+  test.each([0, 31, 33, 64])('a hash of %i digits is not added', (length) => refused('ab'.repeat(32).slice(0, length)))
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('a size of %d', (size) => refused(good, size))
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('a size of %d is not added', (size) =>
+    refused(good, size),
+  )
 
-  test('a hash that would lie outside of the bytes given', () => {
+  test('a hash that lies outside the given bytes is not added', () => {
     const builder = new DigestListBuilder('md5')
     const ascii = Buffer.from(good)
     expect([builder.addAscii(ascii, 1, 1), builder.addAscii(ascii, -1, 1)]).toEqual([false, false])

@@ -4,8 +4,8 @@ import { FaultError } from './fault.ts'
 
 const HASH = '0123456789abcdef'.repeat(4)
 
-describe('a digest as text', () => {
-  test.each([0, 1, 10, 4096, Number.MAX_SAFE_INTEGER])('of size %d is read as it was written', (size) => {
+describe('parseDigest', () => {
+  test.each([0, 1, 10, 4096, Number.MAX_SAFE_INTEGER])('reads back a digest of size %d', (size) => {
     const text = `${HASH}/${size}`
     expect(parseDigest(text, 'sha256')).toEqual({ fn: 'sha256', hash: HASH, size })
     expect(formatDigest(parseDigest(text, 'sha256'))).toBe(text)
@@ -32,25 +32,25 @@ describe('a digest as text', () => {
     [`${HASH}0/1`, 'a digit too many'],
     [`${HASH.slice(1)}g/1`, 'a letter that is no digit'],
     [`${HASH.slice(1)}٣/1`, 'a digit of another script'],
-  ])('%j is refused: %s', (text) => {
+  ])('refuses %j: %s', (text) => {
     expect(() => parseDigest(text, 'sha256')).toThrow(FaultError)
   })
 
-  test('is refused when it is as long as another function makes it', () => {
+  test('refuses a hash with the length of another digest function', () => {
     expect(() => parseDigest(`${HASH}/1`, 'sha1')).toThrow('is not a sha1 hash: it must be 40 lower-case hex digits')
     expect(parseDigest(`${HASH.slice(0, 40)}/1`, 'sha1').fn).toBe('sha1')
   })
 
-  test('is not repeated at length in the answer', () => {
+  test('quotes at most 250 characters of a refused digest', () => {
     expect(() => parseDigest('x'.repeat(1_000_000), 'md5')).toThrow(/^.{0,250}$/)
   })
 })
 
-test.each([-1, 0.5, Number.NaN, 2 ** 53])('a size of %d is refused', (size) => {
+test.each([-1, 0.5, Number.NaN, 2 ** 53])('checkedDigest refuses a size of %d', (size) => {
   expect(() => checkedDigest('sha256', HASH, size)).toThrow(FaultError)
 })
 
-test('a size alone is read as strictly', () => {
+test('parseSize accepts 0 to 2^53 - 1', () => {
   expect(parseSize('0')).toBe(0)
   expect(parseSize('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER)
   expect(parseSize('9007199254740993')).toBeUndefined()

@@ -17,7 +17,7 @@ describe('a digest function', () => {
     expect(digestFunctionByName(fn)).toBe(fn)
   })
 
-  // Unset, VSO, MURMUR3, GITSHA1, and what may come.
+  // Unset, VSO, MURMUR3, GITSHA1, and numbers not yet assigned.
   test.each([0, 4, 7, 10, 11, -1])('is not found by the number %i', (number) => {
     expect(digestFunctionByNumber(number)).toBeUndefined()
   })
@@ -34,11 +34,11 @@ describe('a digest function', () => {
     [128, 'sha512'],
     [63, undefined],
     [0, undefined],
-  ] as const)('of %i hex digits is %s when nobody says more', (digits, fn) => {
+  ] as const)('for %i hex digits is %s when the caller names no function', (digits, fn) => {
     expect(digestFunctionByHexLength(digits)).toBe(fn)
   })
 
-  test('is the preferred one where that fits, and only there', () => {
+  test('is the preferred one if its hash length fits', () => {
     expect(digestFunctionByHexLength(64, 'blake3')).toBe('blake3')
     expect(digestFunctionByHexLength(64, 'sha256tree')).toBe('sha256tree')
     expect(digestFunctionByHexLength(40, 'blake3')).toBe('sha1')
@@ -46,7 +46,7 @@ describe('a digest function', () => {
   })
 })
 
-test('digests are the same when function, hash and size are', () => {
+test('two digests are equal if function, hash and size are equal', () => {
   const digest: Digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 }
   expect(sameDigest(digest, { ...digest })).toBe(true)
   expect(sameDigest(digest, { ...digest, size: 6 })).toBe(false)

@@ -15,5 +15,5 @@ const EMPTY_HASHES: Readonly<Record<DigestFunction, string>> = {
 
 export const emptyDigest = (fn: DigestFunction): Digest => ({ fn, hash: EMPTY_HASHES[fn], size: 0 })
 
-/** Size alone does not tell: size 0 under any other hash names a blob that cannot exist. */
+/** The size alone does not decide: no blob has size 0 and another hash. */
 export const isEmptyDigest = (digest: Digest): boolean => digest.size === 0 && digest.hash === EMPTY_HASHES[digest.fn]

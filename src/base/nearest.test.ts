@@ -10,29 +10,29 @@ const KEYS = [
   'worker.backend',
 ]
 
-test('a slip of the finger leads to the key that was meant', () => {
+test('a misspelled key leads to the right key', () => {
   expect(nearest('server.adress', KEYS)).toBe('server.address')
   expect(nearest('log.levle', KEYS)).toBe('log.level')
 })
 
-test('the right name in the wrong table leads to its table', () => {
+test('a key in the wrong table leads to its table', () => {
   expect(nearest('address', KEYS)).toBe('server.address')
   expect(nearest('worker.work_dir', KEYS)).toBe('worker.host.work_dir')
 })
 
-test('of several tables that have the name, the one that is written most alike is meant', () => {
+test('of several tables with the key, the one with the most similar name is chosen', () => {
   expect(nearest('workr.backend', KEYS)).toBe('worker.backend')
 })
 
-test('nothing is guessed when nothing is close', () => {
+test('no key is suggested when none is similar', () => {
   expect(nearest('telemetry.endpoint', KEYS)).toBeUndefined()
 })
 
-test('case is the smallest of slips', () => {
+test('a difference in case only is the best match', () => {
   expect(nearest('STDIN', ['files', 'stdin', 'stdinEncoding'])).toBe('stdin')
 })
 
-test('what is too long to be a slip costs no search', () => {
+test('a text of more than 200 characters gets no suggestion', () => {
   const long = 'a'.repeat(201)
   expect(nearest(long, [long])).toBeUndefined()
 })

@@ -10,7 +10,7 @@ const skippable = (bytes: number) => {
   return frame
 }
 
-/** Feeds the bytes in pieces, and answers with the frames; undefined when they are refused or cut short. */
+/** Feeds the bytes in pieces, and returns the frames; undefined when they are refused or truncated. */
 function framesOf(bytes: Uint8Array, pieceBytes: number): Buffer[] | undefined {
   const frames: Buffer[] = []
   let parts: Buffer[] = []
@@ -31,7 +31,7 @@ const one = zstdCompressSync(text)
 const checked = zstdCompressSync(Buffer.alloc(300_000, 1), { params: { 201: 1 } })
 const empty = zstdCompressSync(Buffer.alloc(0))
 
-test.each([1, 2, 3, 7, 100, 65_536, 10_000_000])('frames are found in pieces of %i bytes', (piece) => {
+test.each([1, 2, 3, 7, 100, 65_536, 10_000_000])('zstd frames are found in pieces of %i bytes', (piece) => {
   const stream = Buffer.concat([one, skippable(0), checked, skippable(9), empty, one])
   expect(framesOf(stream, piece)).toEqual([one, checked, empty, one])
   expect(Buffer.concat((framesOf(stream, piece) ?? []).map((frame) => zstdDecompressSync(frame))).length).toBe(
@@ -39,7 +39,7 @@ test.each([1, 2, 3, 7, 100, 65_536, 10_000_000])('frames are found in pieces of 
   )
 })
 
-test.each([1, 5, 4096])('what is cut short, followed by anything else, or not zstd at all is not whole', (piece) => {
+test.each([1, 5, 4096])('truncated zstd, trailing bytes and other data are refused', (piece) => {
   expect(framesOf(one.subarray(0, one.length - 1), piece)).toBeUndefined()
   expect(framesOf(Buffer.concat([one, Buffer.from('ju')]), piece)).toBeUndefined()
   expect(framesOf(Buffer.concat([one, Buffer.from('junk')]), piece)).toBeUndefined()
@@ -47,6 +47,6 @@ test.each([1, 5, 4096])('what is cut short, followed by anything else, or not zs
   expect(framesOf(Buffer.alloc(0), piece)).toBeUndefined()
 })
 
-test('a crowd of tiny frames is refused', () => {
+test('5,000 empty zstd frames are refused', () => {
   expect(framesOf(Buffer.concat(Array.from({ length: 5000 }, () => empty)), 4096)).toBeUndefined()
 })

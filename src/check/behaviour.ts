@@ -1,16 +1,16 @@
-/** One sentence that a server keeps or breaks. The suite, its documentation and its reports are made from these. */
+/** One required behaviour of a server, as a sentence. The suite, its documentation and its reports use this list. */
 export interface Behaviour {
-  /** Stable: people write it in exceptions and in bug reports. */
+  /** Stable: users write it in lists of exceptions and in bug reports. */
   readonly id: string
   readonly service: string
   readonly sentence: string
-  /** `must` stands in the specification; `should` is its advice, or what real clients depend on. */
+  /** `must`: the specification requires it. `should`: the specification recommends it, or real clients depend on it. */
   readonly level: BehaviourLevel
   /** The API version that introduced it. */
   readonly since: string
   /** The capabilities that a server must advertise for this behaviour to apply. */
   readonly needs: readonly string[]
-  /** Where it comes from, when that is not obvious. */
+  /** The reason for the behaviour, if it is not obvious. */
   readonly note?: string
 }
 
@@ -19,7 +19,7 @@ export type BehaviourLevel = 'must' | 'should'
 export type CheckOutcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly expected: string; readonly seen: string }
-  /** The server does not claim to do this: neither good nor bad. */
+  /** The server does not advertise the feature: neither passed nor failed. */
   | { readonly kind: 'not offered'; readonly why: string }
 
 export interface Result {
@@ -39,6 +39,6 @@ export const tally = (results: readonly Result[]): Tally => {
   return { passed: count('passed'), failed: count('failed'), notOffered: count('not offered') }
 }
 
-/** In the order in which services come in the table. */
+/** The services, in the order of the table. */
 export const byService = <T>(items: readonly T[], serviceOf: (item: T) => string): Map<string, T[]> =>
   Map.groupBy(items, serviceOf)

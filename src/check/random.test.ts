@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { seededRandom } from './random.ts'
 
-test('a seed brings the same content back, and purposes do not share it', () => {
+test('the same seed and purpose give the same bytes, and another purpose gives others', () => {
   const [one, again, other] = [seededRandom('s', 'a'), seededRandom('s', 'a'), seededRandom('s', 'b')]
   const bytes = one.bytes(100)
   expect(again.bytes(100)).toEqual(bytes)
@@ -10,7 +10,7 @@ test('a seed brings the same content back, and purposes do not share it', () => 
   expect(one.bytes(100)).not.toEqual(bytes)
 })
 
-test('text compresses, and has the length that was asked for', () => {
+test('text has the requested length and compresses to under a third', () => {
   const text = seededRandom('s', 'a').text(10_001)
   expect(text.length).toBe(10_001)
   expect(deflateSync(text).length).toBeLessThan(3_000)

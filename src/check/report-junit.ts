@@ -1,6 +1,6 @@
 import { byService, type Result, tally } from './behaviour.ts'
 
-/** As continuous integration reads it: a suite per service, a case per behaviour. */
+/** The JUnit format that CI servers read: one suite per service, one case per behaviour. */
 export function junitReport(suite: string, results: readonly Result[]): string {
   const { failed, notOffered } = tally(results)
   const head = attributes({ name: suite, tests: results.length, failures: failed, skipped: notOffered })
@@ -39,7 +39,7 @@ const attributes = (values: Readonly<Record<string, string | number>>): string =
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** A server's words may hold anything; XML allows no control characters, not even escaped. */
+/** Messages of a server can contain any character; XML does not allow control characters, not even escaped. */
 const escaped = (text: string): string =>
   text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what has to go

@@ -12,7 +12,7 @@ const painter =
   (text) =>
     on ? `\u001b[${code}m${text}\u001b[0m` : text
 
-/** A line per service, then what failed with what was expected and seen. */
+/** One line per service, then each failure with the expected and the observed behaviour. */
 export function textReport(results: readonly Result[], { colours }: TextOptions): string {
   const [red, green, dim, bold] = [31, 32, 2, 1].map((code) => painter(code, colours)) as [Paint, Paint, Paint, Paint]
   const services = [...byService(results, ({ behaviour }) => behaviour.service)]

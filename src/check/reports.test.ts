@@ -15,7 +15,7 @@ const RESULTS = [
   result('Read', 'read.c', { kind: 'not offered', why: 'needs zstd' }),
 ]
 
-test('the text has a line per service, and tells what was expected and seen', () => {
+test('the text report has a line per service, and the expected and seen values of each failure', () => {
   expect(textReport(RESULTS, { colours: false })).toBe(`  service  passed  failed  not offered
   CAS           1       1            0
   Read          0       0            1
@@ -29,27 +29,27 @@ test('the text has a line per service, and tells what was expected and seen', ()
 `)
 })
 
-test('colours only where they are wanted', () => {
+test('the text report has colours only on request', () => {
   expect(textReport(RESULTS, { colours: true })).toContain('\u001b[31m✗\u001b[0m')
   expect(textReport(RESULTS, { colours: false })).not.toContain('\u001b')
 })
 
-describe('JUnit', () => {
+describe('JUnit report', () => {
   const xml = junitReport('reapi', RESULTS)
 
-  test('counts what failed and what was not offered', () => {
+  test('counts failed behaviours, and behaviours that are not offered as skipped', () => {
     expect(xml).toContain('<testsuites name="reapi" tests="3" failures="1" skipped="1">')
     expect(xml).toContain('<testsuite name="CAS" tests="2" failures="1" skipped="0" time="0.024">')
     expect(xml).toContain('<skipped message="not offered: needs zstd"/>')
     expect(xml).toContain('<testcase classname="reapi.CAS" name="cas.a" time="0.012"/>')
   })
 
-  test('a server may say what it likes', () => {
+  test('escapes the text of a server for XML', () => {
     expect(xml).toContain('message="expected &quot;yes&quot; &amp; more, saw no &lt;none&gt;\ufffd" type="must"')
   })
 })
 
-test('JSON has it all, for programs', () => {
+test('the JSON report has the summary and all results', () => {
   expect(JSON.parse(jsonReport({ target: 't' }, RESULTS))).toMatchObject({
     target: 't',
     summary: { passed: 1, failed: 1, notOffered: 1 },

@@ -32,7 +32,7 @@ const fails = (error: unknown) => async () => {
   throw error
 }
 
-test('what a check throws decides what is reported', async () => {
+test('the error that a check throws determines its outcome', async () => {
   const { results } = run({
     good: async () => {},
     unmet: fails(new Unmet('this', 'that')),
@@ -49,7 +49,7 @@ test('what a check throws decides what is reported', async () => {
   ])
 })
 
-test('a mistake of our own is not blamed on the server in silence', async () => {
+test('an internal error of a check is reported with its type', async () => {
   const [result] = await run({ bug: fails(new TypeError('undefined is not')) }).results
   expect(result?.outcome).toMatchObject({
     kind: 'failed',
@@ -57,7 +57,7 @@ test('a mistake of our own is not blamed on the server in silence', async () => 
   })
 })
 
-test('a check that hangs is ended by its deadline, and its calls with it', async () => {
+test('a check that hangs fails at its deadline of 5 s, and its signal is aborted', async () => {
   let signal: AbortSignal | undefined
   const { clock, results } = run({
     hangs: (given) => {
@@ -67,11 +67,11 @@ test('a check that hangs is ended by its deadline, and its calls with it', async
   })
   await Promise.resolve()
   clock.advance(5_000)
-  expect((await results)[0]?.outcome).toEqual({ kind: 'failed', expected: 'an answer', seen: 'none within 5 s' })
+  expect((await results)[0]?.outcome).toEqual({ kind: 'failed', expected: 'an answer', seen: 'no answer within 5 s' })
   expect(signal?.aborted).toBe(true)
 })
 
-test('no more run at once than allowed, and results keep their order', async () => {
+test('at most atOnce checks run concurrently, and results keep their order', async () => {
   let running = 0
   let most = 0
   const busy = async () => {

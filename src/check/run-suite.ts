@@ -44,7 +44,7 @@ async function attempt<Probe>(run: SuiteRun<Probe>, { id }: Behaviour): Promise<
   const ending = new AbortController()
   const late = Promise.withResolvers<CheckOutcome>()
   const cancelDeadline = run.clock.after(run.deadlineMs, () => {
-    late.resolve({ kind: 'failed', expected: 'an answer', seen: `none within ${run.deadlineMs / 1000} s` })
+    late.resolve({ kind: 'failed', expected: 'an answer', seen: `no answer within ${run.deadlineMs / 1000} s` })
   })
   const check = run.checkOf(id)
   const verdict = Promise.resolve(run.probeFor(id, ending.signal))

@@ -1,6 +1,6 @@
 import type { Behaviour, BehaviourLevel } from './behaviour.ts'
 
-/** Which behaviours are asked for: any of the patterns (`*` stands for anything), and at least this level. */
+/** Selects the behaviours whose id matches one of the patterns (`*` matches any text) and that have at least this level. */
 export interface Selection {
   readonly only?: readonly string[]
   readonly level?: BehaviourLevel

@@ -36,7 +36,7 @@ export function sameBytes(what: string, seen: Uint8Array, expected: Uint8Array):
 /** The call must end with one of these codes. */
 export async function expectRefusal(what: string, codes: StatusCode | readonly StatusCode[], call: Promise<unknown>) {
   const wanted = [codes].flat()
-  // A long list is for checks that leave the code open.
+  // A long list is for checks that accept many codes.
   const names = wanted.map((code) => STATUS_NAMES[code]).join(' or ')
   const expected = `${what} to ${wanted.length > 3 ? 'be refused' : `end with ${names}`}`
   const ending = await call.then(
@@ -48,7 +48,7 @@ export async function expectRefusal(what: string, codes: StatusCode | readonly S
   ensure(wanted.includes(ending.code), expected, statusText(ending))
 }
 
-/** Each item of a batch has a status of its own. */
+/** Each item of a batch has its own status. */
 export function sameStatus(what: string, code: number | undefined, wanted: StatusCode | readonly StatusCode[]): void {
   const codes = [wanted].flat()
   const names = codes.map((each) => STATUS_NAMES[each]).join(' or ')

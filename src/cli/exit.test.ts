@@ -11,17 +11,17 @@ const WATCH = fileURLToPath(new URL('../testing/exit-watch.ts', import.meta.url)
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855/0'
 const TOOL = 'cwlVersion: v1.2\nclass: CommandLineTool\nbaseCommand: "true"\ninputs: []\noutputs: []\n'
 
-/** Runs the program and watches what keeps it alive at its end; returns its standard error. */
+/** Runs the program and reports what keeps it alive at its end; returns its standard error. */
 async function ended(argv: readonly string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: `--import=${WATCH}` }
   const child = spawn(WINDLASS, argv, { stdio: ['ignore', 'ignore', 'pipe'], env })
   return await text(child.stderr)
 }
 
-/** No server listens: the connection is refused, and nothing is retried. */
+/** No server listens here: the connection is refused, without a retry. */
 const NOWHERE = 'grpc://127.0.0.1:1'
 
-describe('a command that dials a server ends with its work, and no timer or socket keeps it', () => {
+describe('exit of a command that connects to a server', () => {
   const commands: Readonly<Record<string, (server: string) => readonly string[]>> = {
     run: (server) => ['run', '-s', server, '--', '/bin/echo', 'hello'],
     'run, from the cache': (server) => ['run', '-s', server, '--', '/bin/echo', 'hello'],
@@ -46,11 +46,11 @@ describe('a command that dials a server ends with its work, and no timer or sock
     'cwl run': () => ['cwl', 'run', '--quiet', '--outdir', fresh(), `${directoryWith({ 'a.cwl': TOOL })}/a.cwl`],
   }
 
-  test.each(Object.keys(commands))('%s', async (name) => {
+  test.each(Object.keys(commands))('%s leaves no timer or socket open', async (name) => {
     expect(await ended(commands[name]?.(target()) ?? [])).not.toContain('still open')
   })
 
-  test.each(['run', 'workers', 'check'])('%s, where no server is', async (name) => {
+  test.each(['run', 'workers', 'check'])('%s leaves no timer or socket open where no server listens', async (name) => {
     expect(await ended(commands[name]?.(NOWHERE) ?? [])).not.toContain('still open')
   })
 })

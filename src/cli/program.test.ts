@@ -31,7 +31,7 @@ async function windlass(...argv: string[]) {
   return { code: await run(argv, terminal), out: out.join(''), err: err.join('') }
 }
 
-/** The names of sub-commands in a command's help. */
+/** The names of the sub-commands in a command's help. */
 async function commandsBelow(argv: readonly string[]): Promise<string[][]> {
   const [, list = ''] = /\nCommands:\n((?: .*\n)+)/.exec((await windlass(...argv, '--help')).out) ?? []
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
@@ -40,13 +40,13 @@ async function commandsBelow(argv: readonly string[]): Promise<string[][]> {
 }
 
 describe('help', () => {
-  test('without a command, all commands are named', async () => {
+  test('without arguments, all commands are listed', async () => {
     const { code, out } = await windlass()
     expect(code).toBe(0)
     for (const name of ['server', 'config', 'version']) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
   })
 
-  test.each([['--help'], ['help']])('%s says the same', async (word) => {
+  test.each([['--help'], ['help']])('%s prints the same help', async (word) => {
     expect(await windlass(word)).toEqual({ ...(await windlass()), code: 0 })
   })
 
@@ -54,19 +54,19 @@ describe('help', () => {
     [['server', '--help'], '--grpc <address>'],
     [['help', 'server'], 'windlass server --grpc unix:/run/windlass.sock'],
     [['help', 'config'], 'windlass config --explain > windlass.toml'],
-  ])('%j has flags and examples', async (argv, part) => {
+  ])('%j prints flags and examples', async (argv, part) => {
     const { code, out, err } = await windlass(...argv)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(part)
   })
 
-  test('every setting flag stands in the reference of settings, and none stands there in vain', () => {
+  test('the setting flags are exactly those in the reference of settings', () => {
     const given = SETTING_FLAGS.map(({ flag, key }) => [key, flag])
     const explained = FIELDS.flatMap(({ key, flag }) => (flag === undefined ? [] : [[key, flag]]))
     expect(explained.sort()).toEqual([...given, ['log.level', '--verbose (debug)']].sort())
   })
 
-  test('help names the defaults that hold', async () => {
+  test('help states the real defaults', async () => {
     const { out } = await windlass('server', '--help')
     const { server, worker } = loadConfig({ env: {}, home: '/home/me' }).config
     expect(out).toContain(`(${server.address})`)
@@ -75,14 +75,14 @@ describe('help', () => {
     expect((await windlass('worker', 'daemon', '--help')).out).toContain(worker.server_url.replace('http:', 'grpc:'))
   })
 
-  test('every command has examples, those below others too', async () => {
+  test('every command and sub-command has examples', async () => {
     const words = await commandsBelow([])
     expect(words).toContainEqual(['cas', 'put'])
     for (const argv of words) expect((await windlass(...argv, '--help')).out, argv.join(' ')).toContain('\nExamples:\n')
   })
 })
 
-describe('mistakes', () => {
+describe('wrong command lines', () => {
   test('an unknown command is answered with the nearest, in one line', async () => {
     const err = "windlass: unknown command 'sevrer'; did you mean server? (windlass --help)\n"
     expect(await windlass('sevrer')).toEqual({ code: 2, out: '', err })
@@ -100,26 +100,26 @@ describe('mistakes', () => {
     [['languages', 'tset'], "unknown command 'tset'; did you mean test? (windlass languages --help)"],
     [['languages', 'build', 'pyton'], 'there is no language "pyton"; did you mean python?'],
     [['cwl', 'run'], "missing required argument 'process' (windlass cwl run --help)"],
-  ])('%j is told with the help that helps', async (argv, words) => {
+  ])('%j is refused, with the command that prints its help', async (argv, words) => {
     expect(await windlass(...argv)).toEqual({ code: 2, out: '', err: `windlass: ${words}\n` })
   })
 
-  test('a flag without its value, and words too many, are refused', async () => {
+  test('a flag without its value, and extra arguments, end with exit code 2', async () => {
     expect(await windlass('server', '--grpc')).toMatchObject({ code: 2, out: '' })
     expect(await windlass('server', 'now')).toMatchObject({ code: 2, out: '' })
   })
 
-  test('a wrong setting is one line without a stack', async () => {
+  test('a wrong setting prints one line without a stack', async () => {
     const { code, err } = await windlass('server', '--grpc', '0.0.0.0:8980')
     expect(code).toBe(2)
     expect(err).toMatch(/^windlass: --grpc: server\.address = "0\.0\.0\.0:8980" .*--insecure.*\n$/)
   })
 
-  test('the stack comes with --verbose', async () => {
+  test('--verbose prints the stack', async () => {
     expect((await windlass('config', '--grpc', 'nonsense', '--verbose')).err).toMatch(/\n {4}at .*config.load/)
   })
 
-  test('several wrong settings are a line each', async () => {
+  test('each wrong setting prints its own line', async () => {
     const file = join(folder, 'wrong.toml')
     writeFileSync(file, '[server]\nadress = 1\n[log]\nlevel = 2\n')
     const { code, err } = await windlass('config', '--config', file)
@@ -132,12 +132,12 @@ describe('mistakes', () => {
 })
 
 describe('config', () => {
-  test('--explain prints TOML, and --json the same for programs', async () => {
+  test('--explain prints TOML, and --json the same fields as JSON', async () => {
     expect(parse((await windlass('config', '--explain')).out)).toHaveProperty('server.address', '127.0.0.1:8980')
     expect(JSON.parse((await windlass('config', '--explain', '--json')).out)).toHaveLength(FIELDS.length)
   })
 
-  test('a file is shown with what came from it', async () => {
+  test('values from a file are shown with their origin', async () => {
     const file = join(folder, 'right.toml')
     writeFileSync(file, '[log]\nlevel = "warn"\n[worker.host]\nuse_sandbox = false\n')
     const { code, out, err } = await windlass('config', '--config', file)
@@ -146,7 +146,7 @@ describe('config', () => {
     expect(err).toBe('')
   })
 
-  test('--json gives values, origins and notes', async () => {
+  test('--json prints values, origins and notes', async () => {
     const { out } = await windlass('config', '--json', '--insecure', '--http', '0.0.0.0:80')
     expect(JSON.parse(out)).toMatchObject({
       config: { server: { http_address: '0.0.0.0:80', data_dir: '/home/ada/.local/share/windlass' } },
@@ -156,7 +156,7 @@ describe('config', () => {
   })
 })
 
-test('version says what it runs on, --version only the number', async () => {
+test('version prints the platform, --version only the number', async () => {
   expect((await windlass('version')).out).toBe(`windlass ${version()} (Node 24.0.0, linux x64)\n`)
   expect(await windlass('--version')).toEqual({ code: 0, out: `${version()}\n`, err: '' })
 })

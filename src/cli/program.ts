@@ -38,7 +38,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (error instanceof ExitRequest) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    terminal.err(tell(error, argv.includes('--verbose')))
+    terminal.err(errorText(error, argv.includes('--verbose')))
     return error instanceof FaultError && error.fault.kind === 'invalid' ? EXIT.usage : EXIT.failed
   }
 }
@@ -92,9 +92,9 @@ const usageLine = (text: string, called: string): string =>
     .replace(/\n\(D(.*)\)$/, '; d$1')} (${called} --help)\n`
 
 /** Prints an error, one line per problem; a bug is marked as one. The stack is printed on request. */
-function tell(error: unknown, verbose: boolean): string {
+function errorText(error: unknown, verbose: boolean): string {
   if (verbose && error instanceof Error && error.stack !== undefined) return `${error.stack}\n`
-  if (!(error instanceof FaultError)) return `windlass: unexpected: ${String(error)} (--verbose says where)\n`
+  if (!(error instanceof FaultError)) return `windlass: unexpected: ${String(error)} (--verbose prints the stack)\n`
   return error.message
     .split('\n')
     .map((line) => `windlass: ${line}\n`)

@@ -87,11 +87,11 @@ export async function runRemoteCommand(request: CommandRequest, tools: CommandTo
 
 function orderOf(request: CommandRequest, fn: CasClient['fn']): ActionRunOptions {
   const { argv, input, stdin, timeoutMs, outputDirectory } = request
-  const wanted = outputPaths(request.outputPaths ?? [])
-  if (wanted.length > 0 && outputDirectory === undefined) throw new TypeError('outputPaths needs an outputDirectory')
+  const requested = outputPaths(request.outputPaths ?? [])
+  if (requested.length > 0 && outputDirectory === undefined) throw new TypeError('outputPaths needs an outputDirectory')
   const bytes = typeof stdin === 'string' ? Buffer.from(stdin) : stdin
   return {
-    ...{ argv, input, timeoutMs, outputPaths: wanted, allFiles: request.allFiles === true },
+    ...{ argv, input, timeoutMs, outputPaths: requested, allFiles: request.allFiles === true },
     env: pairsOf(request.env),
     platform: pairsOf(request.platform),
     stdin: bytes === undefined ? undefined : bufferBlob('standard input', digestOf(fn, bytes), bytes),
@@ -135,12 +135,12 @@ async function outcomeOf(
   { client, newId, meter, request, order }: Collecting,
 ): Promise<CommandOutcome> {
   const into = request.outputDirectory
-  const wanted = new Set(order.outputPaths)
+  const requested = new Set(order.outputPaths)
   const trim = changedOnly(inputs.directories)
   const outputs =
-    into === undefined || wanted.size === 0
+    into === undefined || requested.size === 0
       ? []
-      : await downloadOutputs(client, { result, wanted, into, trim, unsafeLinks: false, newId, meter })
+      : await downloadOutputs(client, { result, requested, into, trim, unsafeLinks: false, newId, meter })
   const bytesOf = async ({ raw, digest }: OutputStream): Promise<Uint8Array> =>
     raw ??
     (digest === undefined ? new Uint8Array() : Buffer.concat(await allMessagesOf(blobPieces(client, digest, meter))))

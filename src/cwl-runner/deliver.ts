@@ -23,13 +23,13 @@ export interface OutputDelivery {
  */
 export async function deliverOutputs(outputs: ValueRecord, delivery: OutputDelivery): Promise<ValueRecord> {
   const places = openPlaces(delivery.outdir, delivery.files)
-  return (await deliverValue(outputs, { ...delivery, places, told: new Map() })) as ValueRecord
+  return (await deliverValue(outputs, { ...delivery, places, delivered: new Map() })) as ValueRecord
 }
 
 interface Delivering extends OutputDelivery {
   readonly places: Places
   /** The values of delivered outputs: one that occurs twice is delivered once. */
-  readonly told: Map<string, ValueRecord>
+  readonly delivered: Map<string, ValueRecord>
 }
 
 async function deliverValue(value: Value, delivering: Delivering): Promise<Value> {
@@ -49,12 +49,12 @@ async function deliverValue(value: Value, delivering: Delivering): Promise<Value
 async function deliverData(data: DataValue, delivering: Delivering): Promise<Value> {
   const group = [data, ...companions(data)]
   const key = sameness(group, delivering)
-  const before = key === undefined ? undefined : delivering.told.get(key)
+  const before = key === undefined ? undefined : delivering.delivered.get(key)
   if (before !== undefined) return data.format === undefined ? before : { ...before, format: data.format }
   const { folder, nameOf } = delivering.places.reserve(group.map(placed))
-  const told = await put(data, { folder, name: nameOf(nameFor(data)) }, delivering)
-  if (key !== undefined) delivering.told.set(key, told)
-  return told
+  const value = await put(data, { folder, name: nameOf(nameFor(data)) }, delivering)
+  if (key !== undefined) delivering.delivered.set(key, value)
+  return value
 }
 
 /** Equal for the same files under the same names; undefined for a literal, which has no location yet. */
@@ -83,14 +83,14 @@ interface Spot {
 async function put(data: DataValue, { folder, name }: Spot, delivering: Delivering): Promise<ValueRecord> {
   const target = join(folder, name)
   const { contents: _, listing: __, secondaryFiles: ___, dirname: ____, ...rest } = data
-  const told = { ...rest, location: fileAddress(target), path: target, basename: name }
-  if (!isFile(data)) return { ...told, listing: await putDirectory(data, target, delivering) }
+  const value = { ...rest, location: fileAddress(target), path: target, basename: name }
+  if (!isFile(data)) return { ...value, listing: await putDirectory(data, target, delivering) }
   await putFile(data, target, delivering)
   const others: Value[] = []
   for (const one of companions(data)) others.push(await put(one, { folder, name: nameFor(one) }, delivering))
   const stats = lstatSync(target)
   const checksum = await checksumOf({ real: target, stats })
-  const facts = { ...told, ...nameParts(name), size: stats.size, checksum }
+  const facts = { ...value, ...nameParts(name), size: stats.size, checksum }
   return others.length === 0 ? facts : { ...facts, secondaryFiles: others }
 }
 

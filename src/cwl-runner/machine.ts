@@ -1,8 +1,10 @@
+import type { Clock } from '../base/clock.ts'
 import type { Runtime } from '../runtimes/run/runtime.ts'
+import type { WaitingLine } from '../services/workflows/driver/waiting-line.ts'
+import type { Rooms } from '../worker/rooms/rooms.ts'
 import type { Expressions } from '../workflow/expressions/expressions.ts'
 import type { Containers } from './container/containers.ts'
 import type { LocalFiles } from './files/local-files.ts'
-import type { MachineSlots } from './slots.ts'
 
 /** The parts that run commands. */
 export interface Machine {
@@ -10,11 +12,14 @@ export interface Machine {
   readonly runtime: Runtime
   readonly files: LocalFiles
   readonly expressions: Expressions
+  readonly clock: Clock
   /** The size limit of `cwl.output.json`. */
   readonly outputJsonBytes: number
-  /** A folder of this run alone, by its real path. */
-  readonly rooms: string
-  readonly slots: MachineSlots
+  /** The rooms of this run, which are kept until its end, and their folder by its real path. */
+  readonly rooms: Rooms
+  readonly folder: string
+  /** One place for each processor that the run may use. */
+  readonly processors: WaitingLine
   /** Undefined when nothing may run in a container. */
   readonly containers: Containers | undefined
   readonly watch: RunWatch

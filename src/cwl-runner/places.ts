@@ -18,7 +18,7 @@ export interface PlaceRequest {
 
 export interface ReservedPlace {
   readonly folder: string
-  nameOf(wished: string): string
+  nameOf(requested: string): string
 }
 
 /**
@@ -30,17 +30,17 @@ export function openPlaces(outdir: string, files: LocalFiles): Places {
   const given = new Set<string>()
   /** The next number to try: a scatter of ten thousand may request the same name ten thousand times. */
   const turns = new Map<string, number>()
-  const isFree = (wish: PlaceRequest, folder: string): boolean => {
-    const path = join(folder, wish.name)
-    return !given.has(path) && (path === wish.source || isReplaceable(path, wish, files))
+  const isFree = (request: PlaceRequest, folder: string): boolean => {
+    const path = join(folder, request.name)
+    return !given.has(path) && (path === request.source || isReplaceable(path, request, files))
   }
   /** The group's names at the n-th attempt, or undefined when one is taken. */
   const settle = (group: readonly PlaceRequest[], turn: number): ReservedPlace | undefined => {
     const isAlone = group.length === 1
     const folder = turn === 1 || isAlone ? outdir : join(outdir, String(turn))
-    const nameOf = (wished: string): string => (turn === 1 || !isAlone ? wished : numbered(wished, turn))
-    const renamed = group.map((wish) => ({ ...wish, name: nameOf(wish.name) }))
-    if (!renamed.every((wish) => isFree(wish, folder))) return undefined
+    const nameOf = (requested: string): string => (turn === 1 || !isAlone ? requested : numbered(requested, turn))
+    const renamed = group.map((request) => ({ ...request, name: nameOf(request.name) }))
+    if (!renamed.every((request) => isFree(request, folder))) return undefined
     for (const { name } of renamed) given.add(join(folder, name))
     return { folder, nameOf }
   }

@@ -16,7 +16,7 @@ export interface LocalRun extends OpenedProcess {
 
 /** Runs a workflow from its inputs to outputs in their directory, on this machine and without a server. */
 export async function runLocally({ process: opened, inputs, machine, outdir }: LocalRun): Promise<StepOutcome> {
-  const { expressions, files, rooms } = machine
+  const { expressions, files, folder: rooms } = machine
   const ontology = await loadOntology(opened, fetchLocal)
   const outcome = await drive(opened, inputs, {
     expressions,

@@ -32,7 +32,7 @@ describe('durations', () => {
     '１s',
     '1s\n',
     '9999999999s',
-  ])('%j is none', (text) => {
+  ])('%j is no duration', (text) => {
     expect(durationIn(text)).toBeUndefined()
   })
 
@@ -42,7 +42,7 @@ describe('durations', () => {
     [12, '0.012s'],
     [0, '0s'],
     [-5, '0s'],
-  ])('%i ms is told as %s', (ms, word) => {
+  ])('%i ms is written as %s', (ms, word) => {
     expect(durationText(ms)).toBe(word)
   })
 })
@@ -60,7 +60,7 @@ test.each(['', '256', '256M', '256mb', '256 MB', '-1MB', '1MB\n', '0x10MB', 'MB'
   expect(sizeIn(text)).toBeUndefined()
 })
 
-test('processors are a plain number', () => {
+test('CPU counts are plain decimal numbers', () => {
   expect(['1.0', '0.5', '12', '1,5', '1.', '', 'one', '1e2'].map(cpusIn)).toEqual([
     1,
     0.5,

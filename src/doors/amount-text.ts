@@ -1,12 +1,12 @@
 /**
- * Amounts as the API writes them. Strict: a number, and a unit where there must be one, with nothing around them; what
- * could be read in two ways is not read at all.
+ * Amounts in the format of the API. The parser is strict: a number, a unit where one is required, and no other
+ * characters. An ambiguous text is invalid.
  */
 
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 export const DURATION_FORM = /^(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h)$/
 
-/** Whole milliseconds; undefined for what is no duration. Less than a millisecond is one. */
+/** Returns whole milliseconds, at least 1; undefined for a text that is not a duration. */
 export function durationIn(text: string): number | undefined {
   const [, number, unit = ''] = DURATION_FORM.exec(text) ?? []
   if (number === undefined) return undefined
@@ -28,7 +28,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 }
 export const SIZE_FORM = /^(\d{1,12}(?:\.\d{1,6})?)(B|KB|MB|GB|KiB|MiB|GiB)$/
 
-/** Whole bytes; undefined for what is no size. */
+/** Returns whole bytes; undefined for a text that is not a size. */
 export function sizeIn(text: string): number | undefined {
   const [, number, unit = ''] = SIZE_FORM.exec(text) ?? []
   return number === undefined ? undefined : Math.round(Number(number) * (SIZE_UNITS[unit] ?? 0))
@@ -36,5 +36,5 @@ export function sizeIn(text: string): number | undefined {
 
 export const CPU_FORM = /^\d{1,4}(\.\d{1,3})?$/
 
-/** Processors' worth of time. */
+/** Returns a number of processors. */
 export const cpusIn = (text: string): number | undefined => (CPU_FORM.test(text) ? Number(text) : undefined)

@@ -1,4 +1,4 @@
-/** The journal writes in order, and may answer in any: what leaves must not depend on which answer comes first. */
+/** The journal writes in order but may acknowledge in any order: results must not depend on the order of acknowledgements. */
 import { describe, expect, test } from 'vitest'
 import { FaultError } from '../base/fault.ts'
 import type { Fact } from '../storage/journal/fact.ts'
@@ -8,12 +8,12 @@ import { openGrid, turns, watchOf } from './grid.fixture.ts'
 
 interface Call {
   readonly kinds: string
-  /** Writes it, and answers. */
+  /** Writes the facts and acknowledges them. */
   answer(): Promise<void>
   fail(): Promise<void>
 }
 
-/** A journal that does nothing with a call before the test says so. */
+/** A journal that acknowledges a call only when the test requests it. */
 function slowJournal() {
   const inner = memoryJournal()
   const calls: Call[] = []
@@ -57,7 +57,7 @@ const settledOf = (promise: Promise<unknown>) => {
 
 const SAME = { actionKey: 'k', cacheable: true }
 
-describe('answers that come out of order', () => {
+describe('journal acknowledgements out of order', () => {
   test('an operation that joined is not acknowledged before the task that it joined', async () => {
     const { journal, call } = slowJournal()
     const grid = await openGrid(journal)
@@ -71,7 +71,7 @@ describe('answers that come out of order', () => {
     expect([first.is, second.is]).toEqual(['resolved', 'resolved'])
   })
 
-  test('and is refused with it when that fails, though its own record was taken', async () => {
+  test('an operation that joined is refused when the record of its task fails, though its own record succeeded', async () => {
     const { journal, call } = slowJournal()
     const grid = await openGrid(journal)
     const [first, second] = [settledOf(grid.submit(SAME)), settledOf(grid.submit(SAME))]
@@ -81,7 +81,7 @@ describe('answers that come out of order', () => {
     expect(grid.engine.figures()).toMatchObject({ queued: 0, operations: 0 })
   })
 
-  test('a result whose record failed is told to nobody before it is taken after all', async () => {
+  test('no watcher is notified of a result whose record failed until the journal has stored it', async () => {
     const { journal, call } = slowJournal()
     const grid = await openGrid(journal)
     const w1 = grid.worker('w1')
@@ -99,7 +99,7 @@ describe('answers that come out of order', () => {
     expect([finished.is, watcher.states.at(-1)]).toEqual(['resolved', 'completed'])
   })
 
-  test('an end that was answered first waits for its task', async () => {
+  test('a result that the journal acknowledges first is not reported before its task is acknowledged', async () => {
     const { journal, call } = slowJournal()
     const answers: (() => void)[] = []
     const late: Journal = {
@@ -107,7 +107,7 @@ describe('answers that come out of order', () => {
       record: async (facts, durability) => {
         const done = journal.record(facts, durability)
         if (facts[0]?.kind === 'accepted') {
-          void call('accepted leased').answer() // written at once, told late
+          void call('accepted leased').answer() // written at once, acknowledged late
           await new Promise<void>((resolve) => answers.push(resolve))
         }
         return done
@@ -125,7 +125,7 @@ describe('answers that come out of order', () => {
     expect([submitted.is, finished.is, watcher.states.at(-1)]).toEqual(['resolved', 'resolved', 'completed'])
   })
 
-  test('a late end is not taken for the true one though the record that made it late was lost', async () => {
+  test('a superseded result is not applied when the record of the newer lease was lost', async () => {
     const { journal, call, inner } = slowJournal()
     const grid = await openGrid(journal)
     const w1 = grid.worker('w1')
@@ -134,7 +134,7 @@ describe('answers that come out of order', () => {
     await submitted
     const [lease] = w1.leases
     grid.engine.workers.returned({ worker: 'w1', attemptId: lease?.attemptId ?? '' }, { what: 'no room' })
-    const requeued = call('requeued leased') // it has it again, under another number
+    const requeued = call('requeued leased') // w1 has the task again, under attempt 2
     await expect(w1.finish(lease)).resolves.toBe('superseded')
     await requeued.fail()
     await call('raised requeued leased finished').answer()
@@ -143,7 +143,7 @@ describe('answers that come out of order', () => {
       lease: { fencing: { counter: 2 } },
     })
     expect((await inner.find('mine'))?.superseded).toHaveLength(1)
-    await call('raised requeued leased').answer() // what was lost, once more
+    await call('raised requeued leased').answer() // the lost record, written again
     const applied = w1.finish()
     await call('finished').answer()
     await expect(applied).resolves.toBe('applied')

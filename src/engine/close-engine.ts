@@ -1,14 +1,16 @@
-import type { EngineState } from './state/engine-state.ts'
+import type { EngineState } from './engine-state.ts'
+import { flushStarted } from './record.ts'
 import { unavailable } from './tasks/faults.ts'
 import { operationsOf } from './tasks/live-task.ts'
+import { failWatches } from './watches.ts'
 
-/** Everybody is told to come back later; what was accepted is on record, and goes on after the next start. */
+/** Accepted tasks are in the journal and continue after the next start. Callers get an error that makes them retry. */
 export async function closeEngine(engine: EngineState): Promise<void> {
   if (!engine.isClosing) {
     engine.isClosing = true
     engine.links.close('the server is stopping')
     engine.timers.close()
-    void engine.recorder.flushStarted()
+    void flushStarted(engine)
   }
   await engine.writes.idle()
   const error = unavailable('the server is stopping')
@@ -16,7 +18,7 @@ export async function closeEngine(engine: EngineState): Promise<void> {
     for (const operation of operationsOf(task)) {
       operation.submitter?.reject(error)
       operation.submitter = undefined
-      engine.watches.fail(operation, error)
+      failWatches(engine, operation, error)
     }
   }
 }

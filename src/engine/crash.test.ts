@@ -1,6 +1,6 @@
 /**
- * The server dies between any two writes of its journal: whatever the n-th is, after a restart nothing that was
- * acknowledged is missing, the state is one that the task's table allows, and nobody is told two different ends.
+ * The server dies after any number of journal writes. After a restart no acknowledged task is missing, each state is
+ * one that the task's table allows, and no watcher gets two different ends.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/jou
 import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, text, turns } from './grid.fixture.ts'
 import type { ResultCache } from './tasks/ports.ts'
 
-/** After so many records nothing is written any more, and nobody is answered; the last one may be written unanswered. */
+/** After `after` records nothing is written or acknowledged; the last one may be written and not acknowledged. */
 function dying(records: MemoryRecords, { after, lastIsAnswered }: { after: number; lastIsAnswered: boolean }) {
   const inner = memoryJournal(records)
   const never = new Promise<never>(() => {})
@@ -35,7 +35,7 @@ interface Told {
 
 const followed = async (grid: Grid, told: Told, operation: string): Promise<void> => {
   grid.engine.watch(LOCAL_CALLER, operation, {
-    told({ end }) {
+    notify({ end }) {
       if (end === undefined) return
       const ends = told.ends.get(operation) ?? new Set()
       told.ends.set(operation, ends.add(`${end.state} ${text(end.result)}`))
@@ -44,7 +44,7 @@ const followed = async (grid: Grid, told: Told, operation: string): Promise<void
   })
 }
 
-/** Merged and not, run, retried, cancelled while waiting and while running. */
+/** Tasks that are merged, run, retried, cancelled while queued and cancelled while running. */
 async function wholeLives(grid: Grid, told: Told): Promise<FakeWorker> {
   const worker = grid.worker('w1', { slots: 2 })
   const submit = (rest: Parameters<typeof grid.submit>[0]) => {
@@ -65,15 +65,15 @@ async function wholeLives(grid: Grid, told: Told): Promise<FakeWorker> {
     const name = told.acknowledged[at]
     if (name !== undefined) void grid.engine.cancel(LOCAL_CALLER, name).catch(() => {})
   }
-  cancel(0) // one of two that were merged
-  cancel(4) // one that waits
+  cancel(0) // one of two merged operations
+  cancel(4) // a queued one
   await turns()
   void worker.finish(worker.leases[0])
   await turns()
   if (worker.leases[0]) void worker.finish(worker.leases[0], { outcome: { kind: 'fault', what: 'no disk' } })
   await turns()
   await grid.after(1100)
-  cancel(1) // one that runs
+  cancel(1) // a running one
   await turns()
   while (worker.leases[0]) void worker.finish(worker.leases[0])
   await turns()
@@ -89,25 +89,28 @@ async function recordsOfAWholeLife(): Promise<number> {
   return written()
 }
 
-describe('a server that dies between two writes', () => {
-  test.each([true, false])('has lost nothing (the last one answered: %s)', async (lastIsAnswered) => {
-    const most = await recordsOfAWholeLife()
-    expect(most).toBeGreaterThan(10)
-    for (let after = 0; after <= most; after++) {
-      const records = memoryRecords()
-      const told: Told = { acknowledged: [], ends: new Map() }
-      const first = dying(records, { after, lastIsAnswered })
-      const before = await openGrid(first.journal)
-      const worker = await wholeLives(before, told)
-      await comeBack(records, told, { worker, clockOf: before })
-      for (const [operation, ends] of told.ends) expect([...ends], `${operation} after ${after}`).toHaveLength(1)
-      for (const operation of told.acknowledged)
-        expect(told.ends.has(operation), `${operation} after ${after}`).toBe(true)
-    }
-  })
+describe('server killed between two journal writes', () => {
+  test.each([true, false])(
+    'no acknowledged task is lost, and each gets one end (last write acknowledged: %s)',
+    async (lastIsAnswered) => {
+      const most = await recordsOfAWholeLife()
+      expect(most).toBeGreaterThan(10)
+      for (let after = 0; after <= most; after++) {
+        const records = memoryRecords()
+        const told: Told = { acknowledged: [], ends: new Map() }
+        const first = dying(records, { after, lastIsAnswered })
+        const before = await openGrid(first.journal)
+        const worker = await wholeLives(before, told)
+        await comeBack(records, told, { worker, clockOf: before })
+        for (const [operation, ends] of told.ends) expect([...ends], `${operation} after ${after}`).toHaveLength(1)
+        for (const operation of told.acknowledged)
+          expect(told.ends.has(operation), `${operation} after ${after}`).toBe(true)
+      }
+    },
+  )
 })
 
-/** A cache that takes a while, and dies with the server. */
+/** A cache that stores a result late, and never after the server died. */
 function dyingCache(isDead: () => boolean) {
   const kept = new Map<string, Uint8Array>()
   const results: ResultCache = {
@@ -120,7 +123,7 @@ function dyingCache(isDead: () => boolean) {
   return { kept, results }
 }
 
-test('a result that is on record is in the cache, whenever the server died', async () => {
+test('a recorded result is in the cache, after whichever journal write the server was killed', async () => {
   const most = await recordsOfAWholeLife()
   let found = 0
   for (let after = 0; after <= most; after++) {

@@ -15,8 +15,8 @@ const JOURNALS: Readonly<Record<string, () => Promise<Journal>>> = {
 }
 
 for (const [name, open] of Object.entries(JOURNALS)) {
-  describe(`over a journal ${name}`, () => {
-    test('a task is submitted, leased, run and told', async () => {
+  describe(`engine over a journal ${name}`, () => {
+    test('a task is submitted, leased and run, and its watcher is notified', async () => {
       const grid = await openGrid(await open())
       const w1 = grid.worker('w1')
       const { operation, task, state } = await grid.submit({ instance: 'main', timeoutMs: 5000 })
@@ -30,10 +30,10 @@ for (const [name, open] of Object.entries(JOURNALS)) {
       w1.start()
       await turns()
       await expect(w1.finish()).resolves.toBe('applied')
-      await until(() => watcher.told.at(-1)?.end !== undefined)
+      await until(() => watcher.statuses.at(-1)?.end !== undefined)
       expect(watcher.states).toEqual(['assigned', 'running', 'completed'])
       expect(watcher.result).toBe(`result of ${task} by w1`)
-      expect(watcher.told.at(-1)).toMatchObject({ worker: 'w1', attempt: 1, end: { why: 'result', cached: false } })
+      expect(watcher.statuses.at(-1)).toMatchObject({ worker: 'w1', attempt: 1, end: { why: 'result', cached: false } })
     })
 
     test('a finished task can be found and watched by the name of each operation', async () => {
@@ -52,7 +52,7 @@ for (const [name, open] of Object.entries(JOURNALS)) {
         const found = await grid.engine.find(LOCAL_CALLER, operation)
         expect(found).toMatchObject({ operation, state: 'completed', end: { what: 'it has a result' } })
         const watcher = watchOf(grid.engine, operation)
-        await until(() => watcher.told.length > 0)
+        await until(() => watcher.statuses.length > 0)
         expect(watcher.result).toBe(`result of ${one.task} by w1`)
       }
       expect(text((await grid.engine.find(LOCAL_CALLER, other.operation))?.note)).toBe('call back')
@@ -62,11 +62,11 @@ for (const [name, open] of Object.entries(JOURNALS)) {
       expect(nobody.failures).toEqual(['absent'])
     })
 
-    test('the result of a task is not told before both it and the task are on record', async () => {
+    test('no watcher is notified of a result before the task and its end are on record', async () => {
       const grid = await openGrid(await open())
       const w1 = grid.worker('w1')
       const submitted = grid.submit({ durability: 'power' })
-      await until(() => w1.leases.length === 1) // it may start early
+      await until(() => w1.leases.length === 1) // the task may start early
       const applied = w1.finish()
       const { operation } = await submitted
       await applied
@@ -75,7 +75,7 @@ for (const [name, open] of Object.entries(JOURNALS)) {
   })
 }
 
-test('a task with side effects is not handed out before its row is there', async () => {
+test('a task that may not start early is leased only after its record is written', async () => {
   const journal = memoryJournal()
   let letThrough: (() => void) | undefined
   const slow: Journal = {
@@ -95,7 +95,7 @@ test('a task with side effects is not handed out before its row is there', async
   expect(w1.leases).toHaveLength(1)
 })
 
-test('what a door gives is copied: its buffers may be read into again at once', async () => {
+test('the engine copies the spec, note and result: callers may reuse their buffers at once', async () => {
   for (const results of [undefined, { get: async () => void (await turns(2)), put: async () => {} }]) {
     const grid = await openGrid(memoryJournal(), results && { results })
     const w1 = grid.worker('w1')
@@ -115,7 +115,7 @@ test('what a door gives is copied: its buffers may be read into again at once', 
   }
 })
 
-test('a task in the word power is accepted only when its blobs are on the disk too', async () => {
+test('a task with durability power is accepted only when its blobs are synced to disk', async () => {
   const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
   let sync: (() => void) | undefined
   const makeDurable = () =>
@@ -123,7 +123,7 @@ test('a task in the word power is accepted only when its blobs are on the disk t
       sync = resolve
     })
   const grid = await openGrid(memoryJournal(), { roots: { hold() {}, release() {}, makeDurable } })
-  expect(await grid.submit({ roots: [digest] })).toMatchObject({ state: 'queued' }) // in the word process nobody waits
+  expect(await grid.submit({ roots: [digest] })).toMatchObject({ state: 'queued' }) // durability `process` waits for no sync
   const submitted = grid.submit({ roots: [digest], durability: 'power' })
   await turns()
   expect(grid.engine.figures().queued).toBe(1)
@@ -140,7 +140,7 @@ test('a task in the word power is accepted only when its blobs are on the disk t
   expect(watcher.states).toEqual(['running', 'completed'])
 })
 
-test('blobs that cannot be brought to the disk keep a task from being accepted, and no result from being told', async () => {
+test('blobs that cannot be synced prevent the acceptance of a task, but not the report of a result', async () => {
   const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
   let isFailing = true
   const makeDurable = async () => {
@@ -158,7 +158,7 @@ test('blobs that cannot be brought to the disk keep a task from being accepted, 
   expect(watcher.states.at(-1)).toBe('completed')
 })
 
-test('who watches an operation that ended together with its acknowledgement need not ask the disk', async () => {
+test('a watch of an operation that ended with its acknowledgement reads nothing from the journal', async () => {
   const journal = memoryJournal()
   const held: (() => void)[] = []
   const find = () => Promise.reject(new Error('the disk was asked'))
@@ -183,7 +183,7 @@ test('who watches an operation that ended together with its acknowledgement need
   expect(grid.engine.figures()).toMatchObject({ operations: 0, watches: 0 })
 })
 
-describe('the cache', () => {
+describe('result cache', () => {
   const cacheOf = (held: Record<string, string> = {}) => {
     const put: string[] = []
     return {
@@ -202,7 +202,7 @@ describe('the cache', () => {
   }
   const cacheable = { actionKey: 'k', cacheable: true }
 
-  test('answers what it has, and the operation can be asked after all the same', async () => {
+  test('a cached result completes the task at once, and its operation can be found later', async () => {
     const grid = await openGrid(memoryJournal(), cacheOf({ 'main/k': 'from before' }))
     const status = await grid.submit(cacheable)
     expect(status).toMatchObject({ state: 'completed', end: { cached: true } })
@@ -212,14 +212,14 @@ describe('the cache', () => {
     expect(text(found?.end?.result)).toBe('from before')
   })
 
-  test('is not asked when the task may not be cached, or its caller does not want it', async () => {
+  test('the cache is not read for a task that is not cacheable, or whose caller skips the cache', async () => {
     const grid = await openGrid(memoryJournal(), cacheOf({ 'main/k': 'from before' }))
     expect(await grid.submit({ ...cacheable, skipsCache: true })).toMatchObject({ state: 'queued' })
     expect(await grid.submit({ actionKey: 'k' })).toMatchObject({ state: 'queued' })
-    expect(grid.engine.figures().queued).toBe(2) // and what may not be cached is not merged
+    expect(grid.engine.figures().queued).toBe(2) // tasks that are not cacheable are not merged either
   })
 
-  test('has a success before anyone is told of it, and nothing else', async () => {
+  test('only a successful result is stored, and before a watcher is notified', async () => {
     const cache = cacheOf()
     const grid = await openGrid(memoryJournal(), cache)
     const w1 = grid.worker('w1')
@@ -227,7 +227,7 @@ describe('the cache', () => {
     const watcher = watchOf(grid.engine, good.operation)
     const seen: number[] = []
     grid.engine.watch(LOCAL_CALLER, good.operation, {
-      told: ({ end }) => void (end && seen.push(cache.put.length)),
+      notify: ({ end }) => void (end && seen.push(cache.put.length)),
       failed() {},
     })
     await w1.finish()
@@ -242,7 +242,7 @@ describe('the cache', () => {
     expect(cache.put).toHaveLength(1)
   })
 
-  test('that fails is as good as empty, and a result that it does not take is told all the same', async () => {
+  test('a failing cache counts as empty, and its task still completes', async () => {
     const broken = { get: () => Promise.reject(new Error('gone')), put: () => Promise.reject(new Error('full')) }
     const grid = await openGrid(memoryJournal(), { results: broken })
     const w1 = grid.worker('w1')
@@ -252,8 +252,8 @@ describe('the cache', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('says when to come back', async () => {
+describe('refused submissions', () => {
+  test('a full queue refuses a task as exhausted, with retryAfterMs', async () => {
     const grid = await openGrid(memoryJournal(), { scheduler: { maxQueued: 1 } })
     await grid.submit()
     const error = await grid.submit().catch((thrown) => thrown)
@@ -262,7 +262,7 @@ describe('what is refused', () => {
     expect(grid.engine.figures()).toMatchObject({ queued: 1, operations: 1 })
   })
 
-  test('is what nobody ever offered where that is set, too large, or no number', async () => {
+  test('unknown properties, a spec above specBytes and values that are not numbers are invalid', async () => {
     const scheduler = { refuseUnknownProperties: true }
     const grid = await openGrid(memoryJournal(), { limits: { specBytes: 10 }, scheduler })
     grid.worker('w1')
@@ -279,7 +279,7 @@ describe('what is refused', () => {
     expect(grid.engine.figures().operations).toBe(0)
   })
 
-  test('is a name that an operation has already, finished or not', async () => {
+  test('an operation name in use is refused, before and after that operation finished', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     await grid.submit({ operation: 'mine' })
@@ -287,13 +287,13 @@ describe('what is refused', () => {
       fault: { kind: 'invalid', why: 'exists' },
     })
     await w1.finish()
-    await turns() // from here on only the journal knows it
+    await turns() // from here on only the journal has the operation
     await expect(grid.submit({ operation: 'mine' })).rejects.toMatchObject({
       fault: { kind: 'invalid', why: 'exists' },
     })
     await turns()
-    // Its lease went out early; it is taken back, and the slot is free for others.
-    expect(w1.heard).toEqual([expect.stringContaining('cancelled')])
+    // The second task's lease was sent early; it is cancelled, and its slot becomes free.
+    expect(w1.calls).toEqual([expect.stringContaining('cancelled')])
     await w1.finish(undefined, { outcome: { kind: 'stopped' } })
     await grid.submit({ properties: LINUX })
     expect(w1.leases).toHaveLength(1)

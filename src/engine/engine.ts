@@ -1,48 +1,52 @@
 import type { Caller } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import type { HistoryPage, HistoryQuery } from '../storage/journal/journal.ts'
+import { attemptCalls } from './attempt-calls.ts'
+import { type CancelOptions, cancel, hold, leave } from './cancel.ts'
 import { closeEngine } from './close-engine.ts'
-import { input } from './inputs/input.ts'
-import { openEngineState } from './open-engine-state.ts'
-import { type CancelOptions, cancel, hold, leave } from './requests/cancel.ts'
-import { everyOperation, type PlacedPage } from './requests/every-operation.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { input } from './inputs.ts'
+import { openEngine } from './open-engine.ts'
+import { poll } from './poll.ts'
 import {
   type EngineFigures,
+  everyOperation,
   explain,
   figuresOf,
-  find,
-  listenOutput,
   listOperations,
   type OperationPage,
   openOperations,
-} from './requests/queries.ts'
-import { submit } from './requests/submit.ts'
+  type PlacedPage,
+} from './queries.ts'
+import { registrationCalls } from './registration.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
-import type { EngineOptions } from './state/engine-options.ts'
-import type { Awaitable } from './tasks/awaitable.ts'
-import type { Watcher } from './tasks/live-task.ts'
-import type { OutputListener } from './tasks/output-ring.ts'
-import type { OperationStatus } from './tasks/status.ts'
+import { submit } from './submit.ts'
+import { type OutputListener, OutputRing } from './tasks/output-ring.ts'
+import type { Awaitable, OperationStatus, Watcher } from './tasks/status.ts'
 import type { TaskRequest } from './tasks/task-request.ts'
-import { type LocalWorkerService, type WorkerService, workerService } from './worker-calls/worker-service.ts'
+import { findStatus, watch } from './watches.ts'
+import type { LocalWorkerService, WorkerService } from './workers/worker-service.ts'
 
 /**
- * The grid as services and doors use it. It speaks no protocol: task specs and results are bytes. An operation is known by
- * its name, also after it was merged into the task of another, until retention deletes that task. Calls that act for a
- * caller take that caller first. A driver of this port may be in another process: every call returns an `Awaitable` or
- * reports through the watcher that it was given.
+ * The port of the grid for services and doors. It is independent of protocols: task specs and results are bytes. An
+ * operation is identified by its name until retention deletes its task, even if it was merged into the task of another
+ * operation. Calls on behalf of a caller have that caller as their first argument. A driver of this port may be in
+ * another process: every call returns an `Awaitable` or reports through its watcher.
  */
 export interface Engine {
   /**
-   * Resolves when the task is accepted with the durability that it asked for, or ended because the cache had its result. A
-   * refusal is a FaultError: `exhausted` with a time to retry after, `unavailable`, or `invalid`.
+   * Resolves when the task is accepted with the requested durability, or ended because the cache had its result. A
+   * refusal is a FaultError: `exhausted` with a retry delay, `unavailable`, or `invalid`.
    */
-  submit(caller: Caller, submission: TaskRequest): Promise<OperationStatus>
-  /** Resolves when every accepted task survives a power cut: before a client learns of a task with `isToldLate`. */
+  submit(caller: Caller, request: TaskRequest): Promise<OperationStatus>
+  /**
+   * Resolves when every accepted task survives a power cut. Call it before a client is notified of a task with
+   * `deferAck`.
+   */
   secure(): Promise<void>
   /** Returns a function that ends the watch. An operation that needs a waiter counts a watch as one. */
   watch(caller: Caller, operation: string, watcher: Watcher): () => void
-  cancel(caller: Caller, operation: string, wish?: CancelOptions): Promise<void>
+  cancel(caller: Caller, operation: string, options?: CancelOptions): Promise<void>
   hold(caller: Caller, operation: string): Awaitable<boolean>
   leave(caller: Caller, operation: string): Awaitable<boolean>
   /** Returns undefined when no operation has that name. */
@@ -57,17 +61,22 @@ export interface Engine {
   operations(): Iterable<OperationStatus> | AsyncIterable<OperationStatus>
   /** Explains in sentences why the operation waits, or how it ended. */
   why(caller: Caller, operation: string): Promise<readonly string[]>
-  /** Returns the live output of a task; undefined when it does not run here. The engine calls `wake` when there is more. */
+  /**
+   * Returns the live output of a task; undefined when it does not run here. The engine calls `wake` when there is more.
+   */
   listenOutput(caller: Caller, operation: string, wake: () => void): Awaitable<OutputListener | undefined>
   /**
-   * Sends an input event to an interactive task. Events before its start wait for the start. Resolves when the event has
-   * reached the program, or when the task has ended; rejects with a FaultError: `absent`, `invalid`, or `exhausted` when
-   * too much input is unread. Events arrive in the order of the calls.
+   * Sends an input event to an interactive task. Events before its start wait for the start. Resolves when the event
+   * has reached the program, or when the task has ended; rejects with a FaultError: `absent`, `invalid`, or `exhausted`
+   * when too much input is unread. Events arrive in the order of the calls.
    */
   input(caller: Caller, operation: string, event: InputEvent): Promise<void>
   figures(): Awaitable<EngineFigures>
-  /** Assigns no new tasks to the worker; with `shutdown` it is ordered to shut down when it is empty. False: unknown. */
-  drainWorker(caller: Caller, worker: string, wish?: WorkerDrain): Awaitable<boolean>
+  /**
+   * Assigns no new tasks to the worker. With `shutdown` it is ordered to shut down when it has no tasks. Returns false
+   * for an unknown worker.
+   */
+  drainWorker(caller: Caller, worker: string, options?: WorkerDrain): Awaitable<boolean>
   resumeWorker(caller: Caller, worker: string): Awaitable<boolean>
   readonly workers: WorkerService
   /** The number of this start of the server. */
@@ -80,39 +89,45 @@ export interface WorkerDrain {
   readonly shutdown?: boolean
 }
 
-/** The engine in this process: it answers at once where the port allows an answer later. */
+/** The engine in this process. It returns a value where the port allows a promise. */
 export interface LocalEngine extends Engine {
   hold(caller: Caller, operation: string): boolean
   leave(caller: Caller, operation: string): boolean
   operations(): Iterable<OperationStatus>
   listenOutput(caller: Caller, operation: string, wake: () => void): OutputListener | undefined
   figures(): EngineFigures
-  drainWorker(caller: Caller, worker: string, wish?: WorkerDrain): boolean
+  drainWorker(caller: Caller, worker: string, options?: WorkerDrain): boolean
   resumeWorker(caller: Caller, worker: string): boolean
   readonly workers: LocalWorkerService
+  /** Refuses new tasks, except for steps of workflow runs. Accepted tasks continue. */
+  refuseTasks(): void
 }
 
 export async function createEngine(options: EngineOptions): Promise<LocalEngine> {
-  const engine = openEngineState(options, await options.journal.recover())
+  const engine = await openEngine(options)
   void holdKeptOutputs(engine)
   keepForgetting(engine)
   return {
-    submit: (_caller, submission) => submit(engine, submission),
+    submit: (_caller, request) => submit(engine, request),
     async secure() {
       await engine.journal.record([{ kind: 'offered', names: [] }], 'power') // an empty fact: only its sync matters
     },
-    watch: (_caller, operation, watcher) =>
-      engine.watches.watch(operation, engine.live.operations.get(operation), watcher),
-    cancel: (_caller, operation, wish) => cancel(engine, operation, wish),
+    watch: (_caller, operation, watcher) => watch(engine, operation, watcher),
+    cancel: (_caller, operation, cancelOptions) => cancel(engine, operation, cancelOptions),
     hold: (_caller, operation) => hold(engine, operation),
     leave: (_caller, operation) => leave(engine, operation),
-    find: (_caller, operation) => find(engine, operation),
+    find: (_caller, operation) => findStatus(engine, operation),
     list: (_caller, query, cursor) => engine.journal.list(query, cursor),
     listOperations: (_caller, query, cursor) => listOperations(engine, query, cursor),
     everyOperation: (_caller, query, cursor) => everyOperation(engine, query, cursor),
     operations: () => openOperations(engine),
     why: (_caller, operation) => explain(engine, operation),
-    listenOutput: (_caller, operation, wake) => listenOutput(engine, operation, wake),
+    listenOutput(_caller, operation, wake) {
+      const task = engine.live.operations.get(operation)?.task
+      if (task === undefined || task.record === 'concluded') return undefined
+      task.output ??= new OutputRing(engine.limits.outputBytes)
+      return task.output.listen(wake)
+    },
     input: (_caller, operation, event) => input(engine, operation, event),
     figures: () => figuresOf(engine),
     drainWorker(_caller, worker, { shutdown = false } = {}) {
@@ -125,8 +140,15 @@ export async function createEngine(options: EngineOptions): Promise<LocalEngine>
       engine.dispatch({ kind: 'resume', worker })
       return true
     },
-    workers: workerService(engine),
+    workers: {
+      ...registrationCalls(engine),
+      ...attemptCalls(engine),
+      ask: (question, answer) => poll(engine, question, answer),
+    },
     epoch: engine.epoch,
+    refuseTasks() {
+      engine.isDraining = true
+    },
     close: () => closeEngine(engine),
   }
 }

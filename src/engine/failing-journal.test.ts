@@ -6,7 +6,7 @@ import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { openGrid, turns, watchOf } from './grid.fixture.ts'
 
-/** A journal whose disk is full for as long as the test wants. */
+/** A journal whose disk is full until the test frees it. */
 function fillable() {
   const inner = memoryJournal()
   const disk = { isFull: false, refuses: (_facts: readonly Fact[]): boolean => disk.isFull }
@@ -23,8 +23,8 @@ function fillable() {
   return { journal, disk, inner }
 }
 
-describe('while the disk is full', () => {
-  test('workers come all the same, and what they offer is recorded when one comes again', async () => {
+describe('full disk', () => {
+  test('workers can register, and the names that they offer are recorded at the next registration', async () => {
     const { journal, disk, inner } = fillable()
     const grid = await openGrid(journal)
     disk.isFull = true
@@ -39,7 +39,7 @@ describe('while the disk is full', () => {
     expect(await grid.submit(gpu)).toMatchObject({ state: 'assigned' })
   })
 
-  test('submissions are refused, and nothing of them stays behind', async () => {
+  test('a submission is refused as exhausted, and leaves no task and no lease', async () => {
     const { journal, disk } = fillable()
     const grid = await openGrid(journal)
     const w1 = grid.worker('w1')
@@ -48,11 +48,11 @@ describe('while the disk is full', () => {
     const both = await Promise.allSettled([grid.submit(same), grid.submit(same)])
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await turns()
-    // The first had gone out early: its worker is told, and after that the slot is free.
-    expect(w1.heard).toEqual([expect.stringContaining('cancelled')])
+    // The first lease was sent early: its worker is ordered to stop, then its slot is free.
+    expect(w1.calls).toEqual([expect.stringContaining('cancelled')])
     await w1.finish(undefined, { outcome: { kind: 'stopped' } })
     expect(grid.engine.figures()).toMatchObject({ queued: 0, active: 0, operations: 0, unsettled: 0 })
-    await expect(grid.submit()).rejects.toMatchObject({ fault: { kind: 'exhausted' } }) // without asking the disk
+    await expect(grid.submit()).rejects.toMatchObject({ fault: { kind: 'exhausted' } }) // refused before a journal write
     expect(w1.leases).toEqual([])
     disk.isFull = false
     await grid.after(251)
@@ -61,18 +61,18 @@ describe('while the disk is full', () => {
     expect(grid.engine.figures().journalTrouble).toBeUndefined()
   })
 
-  test('a task with side effects that is refused never reached its worker', async () => {
+  test('a refused task that may not start early is never sent to a worker', async () => {
     const { journal, disk } = fillable()
     const grid = await openGrid(journal)
     const w1 = grid.worker('w1')
     disk.isFull = true
     await expect(grid.submit({ mayStartEarly: false })).rejects.toThrow('disk space')
     await turns()
-    expect([w1.leases, w1.heard]).toEqual([[], []])
+    expect([w1.leases, w1.calls]).toEqual([[], []])
     expect(grid.engine.figures()).toMatchObject({ active: 0 })
   })
 
-  test('results are kept, told to nobody, and recorded when there is room again', async () => {
+  test('a result is kept, reported to no watcher, and recorded when the disk has space again', async () => {
     const { journal, disk, inner } = fillable()
     const grid = await openGrid(journal)
     const w1 = grid.worker('w1')
@@ -89,7 +89,7 @@ describe('while the disk is full', () => {
     for (let i = 0; i < 6; i++) await grid.after(5000)
     expect(watcher.states.at(-1)).toBe('running')
     expect(isApplied).toBe(false)
-    const again = w1.finish(lease) // it says so again, for it heard nothing
+    const again = w1.finish(lease) // reported again, because no acknowledgement came
     expect(await inner.find(operation)).toMatchObject({ state: 'assigned' })
     expect(grid.engine.figures()).toMatchObject({ unsettled: 1, journalTrouble: expect.stringContaining('disk space') })
     disk.isFull = false
@@ -101,7 +101,7 @@ describe('while the disk is full', () => {
     expect(grid.engine.figures()).toMatchObject({ unsettled: 0, journalTrouble: undefined })
   })
 
-  test('what happened to a task meanwhile is recorded as it is by then, whichever of its facts were lost', async () => {
+  test("the task's current state is recorded later, whichever of its facts was lost", async () => {
     for (const lost of ['leased', 'started', 'requeued', 'cancel-asked', 'finished'] as const) {
       const { journal, disk, inner } = fillable()
       let once = 1

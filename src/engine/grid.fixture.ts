@@ -1,10 +1,10 @@
-/** A grid for tests: an engine on a clock that stands still, and workers that do what they are told. */
+/** A grid for tests: an engine on a manual clock, and workers that the test controls. */
 import { onTestFinished } from 'vitest'
 import { LOCAL_CALLER } from '../model/caller.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { createEngine, type LocalEngine } from './engine.ts'
-import type { EngineOptions } from './state/engine-options.ts'
+import type { EngineOptions } from './engine-options.ts'
 import type { OperationStatus } from './tasks/status.ts'
 import type { TaskRequest } from './tasks/task-request.ts'
 import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from './workers/worker-session.ts'
@@ -16,7 +16,7 @@ export interface Grid {
   readonly clock: ManualClock
   submit(rest?: Partial<TaskRequest>): Promise<OperationStatus>
   worker(id: string, rest?: Partial<WorkerDescription>): FakeWorker
-  /** Lets time pass, and what follows from it happen. */
+  /** Advances the clock, then waits until the engine has reacted. */
   after(ms: number): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function openGrid(
   return {
     engine,
     clock,
-    submit: (submission) => engine.submit(LOCAL_CALLER, submissionOf(submission)),
+    submit: (request) => engine.submit(LOCAL_CALLER, requestOf(request)),
     worker: (id, description) => fakeWorker(engine, { worker: id, slots: 1, properties: LINUX, ...description }),
     async after(ms) {
       clock.advance(ms)
@@ -47,7 +47,7 @@ export async function openGrid(
   }
 }
 
-export const submissionOf = (rest: Partial<TaskRequest> = {}): TaskRequest => ({
+export const requestOf = (rest: Partial<TaskRequest> = {}): TaskRequest => ({
   instance: 'main',
   origin: 'action',
   spec: Buffer.from('run it'),
@@ -56,41 +56,41 @@ export const submissionOf = (rest: Partial<TaskRequest> = {}): TaskRequest => ({
   ...rest,
 })
 
-/** Some loop turns: enough for a journal in memory to answer, and for watchers to be told. */
+/** Runs `count` event loop turns: enough for a journal in memory to answer and for watchers to be notified. */
 export async function turns(count = 4): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** Until it is so; at most for a number of turns that nothing should need. */
+/** Waits until the condition holds; throws after `most` loop turns. */
 export async function until(isSo: () => boolean, most = 20_000): Promise<void> {
   for (let i = 0; i < most && !isSo(); i++) await new Promise<void>((resolve) => setImmediate(resolve))
-  if (!isSo()) throw new Error('it did not come about')
+  if (!isSo()) throw new Error('the condition did not hold in time')
 }
 
 export interface FakeWorker {
   readonly id: string
   readonly session: WorkerSession
-  /** What it was given and has not finished, in order. */
+  /** Its unfinished leases, in order. */
   readonly leases: TaskLease[]
-  /** Everything else that it was told, in words. */
-  readonly heard: string[]
+  /** All other calls to its session, as text. */
+  readonly calls: string[]
   start(lease?: TaskLease): void
   finish(lease?: TaskLease, report?: Partial<AttemptReport>): Promise<'applied' | 'superseded'>
   heartbeat(): boolean
-  /** Asks for one, and has it when it comes. */
+  /** Polls; the returned leases are added to `leases`. */
   ask(tasks?: number): () => void
 }
 
 export function fakeWorker(engine: LocalEngine, description: WorkerDescription): FakeWorker {
   const leases: TaskLease[] = []
-  const heard: string[] = []
+  const calls: string[] = []
   const id = description.worker
   const session: WorkerSession = {
     lease: (given) => void leases.push(...given),
-    begin: (attempt) => void heard.push(`begin ${attempt}`),
-    stop: (attempt, why) => void heard.push(`stop ${attempt}: ${why}`),
-    order: (order) => void heard.push(order),
-    over: (what) => void heard.push(`over: ${what}`),
+    begin: (attempt) => void calls.push(`begin ${attempt}`),
+    stop: (attempt, why) => void calls.push(`stop ${attempt}: ${why}`),
+    order: (order) => void calls.push(order),
+    close: (what) => void calls.push(`over: ${what}`),
   }
   engine.workers.register(description, session)
   const firstOf = (lease: TaskLease | undefined): TaskLease => {
@@ -102,7 +102,7 @@ export function fakeWorker(engine: LocalEngine, description: WorkerDescription):
     id,
     session,
     leases,
-    heard,
+    calls,
     start: (lease) => void engine.workers.started(id, firstOf(lease).attemptId),
     finish(given, report) {
       const lease = firstOf(given)
@@ -120,7 +120,7 @@ export function fakeWorker(engine: LocalEngine, description: WorkerDescription):
 }
 
 export interface FakeWatcher {
-  readonly told: OperationStatus[]
+  readonly statuses: OperationStatus[]
   readonly failures: string[]
   readonly states: string[]
   readonly result: string | undefined
@@ -128,20 +128,20 @@ export interface FakeWatcher {
 }
 
 export function watchOf(engine: LocalEngine, operation: string): FakeWatcher {
-  const told: OperationStatus[] = []
+  const statuses: OperationStatus[] = []
   const failures: string[] = []
   const unwatch = engine.watch(LOCAL_CALLER, operation, {
-    told: (status) => void told.push(status),
+    notify: (status) => void statuses.push(status),
     failed: (error) => void failures.push(error.fault.kind),
   })
   return {
-    told,
+    statuses,
     failures,
     get states() {
-      return told.map(({ state }) => state)
+      return statuses.map(({ state }) => state)
     },
     get result() {
-      return text(told.at(-1)?.end?.result)
+      return text(statuses.at(-1)?.end?.result)
     },
     unwatch,
   }

@@ -9,7 +9,7 @@ import { LOCAL_CALLER } from '../model/caller.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { seedOfRun } from '../testing/random-source.ts'
-import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, submissionOf, turns } from './grid.fixture.ts'
+import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, requestOf, turns } from './grid.fixture.ts'
 import type { AttemptReport } from './workers/worker-session.ts'
 
 const seed = seedOfRun()
@@ -61,14 +61,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The world outside of the server: it survives a restart. */
+/** The state outside the server: it survives a restart. */
 interface World {
   readonly records: MemoryRecords
   readonly clock: ManualClock
   grid: Grid
   readonly workers: Map<string, FakeWorker>
   readonly operations: string[]
-  /** Which worker every attempt was leased to. */
+  /** The worker that each attempt was leased to. */
   readonly leasedTo: Map<string, string>
 }
 
@@ -90,7 +90,7 @@ function register(world: World, id: string): void {
 
 async function act(world: World, one: Step): Promise<void> {
   const { grid, workers } = world
-  if (one.kind === 'submit') world.operations.push((await grid.engine.submit(LOCAL_CALLER, submissionOf())).operation)
+  if (one.kind === 'submit') world.operations.push((await grid.engine.submit(LOCAL_CALLER, requestOf())).operation)
   else if (one.kind === 'wait') await grid.after(1500)
   else if (one.kind === 'restart') {
     await grid.engine.close()
@@ -103,15 +103,15 @@ async function act(world: World, one: Step): Promise<void> {
 }
 
 function holderActs(world: World, worker: string, kind: Step['kind']): void {
-  const { workers: desk } = world.grid.engine
+  const { workers: service } = world.grid.engine
   const held = world.workers.get(worker)
   const attemptId = held?.leases[0]?.attemptId
   if (kind === 'register') register(world, worker)
   if (kind === 'register' || held === undefined || attemptId === undefined) return
-  if (kind === 'lose') desk.unregister(worker)
-  else if (kind === 'start') desk.started(worker, attemptId)
-  else if (kind === 'return') desk.returned({ worker, attemptId }, { what: 'no room' })
-  else void desk.finished({ worker, attemptId }, REPORTS.result)
+  if (kind === 'lose') service.unregister(worker)
+  else if (kind === 'start') service.started(worker, attemptId)
+  else if (kind === 'return') service.returned({ worker, attemptId }, { what: 'no room' })
+  else void service.finished({ worker, attemptId }, REPORTS.result)
   if (kind === 'return' || kind === 'finish') held.leases.shift()
 }
 
@@ -134,25 +134,25 @@ async function foreign(world: World, { worker: number, attempt, message }: Step 
   expect(await picture(world), `${message} from ${from} about ${attemptId}`).toEqual(before)
 }
 
-/** Sends it, and answers whether the server refused it. */
+/** Sends the message; true when the server refused it. */
 async function rejected(
   { grid, workers }: World,
   word: { readonly worker: string; readonly attemptId: string },
   message: Message,
 ): Promise<boolean> {
-  const { workers: desk } = grid.engine
-  if (message === 'started') return !desk.started(word.worker, word.attemptId)
-  if (message === 'returned') return !desk.returned(word, { what: 'forged' })
-  if (message === 'output') return !desk.output({ ...word, stream: 'stdout', bytes: Buffer.from('forged') })
+  const { workers: service } = grid.engine
+  if (message === 'started') return !service.started(word.worker, word.attemptId)
+  if (message === 'returned') return !service.returned(word, { what: 'forged' })
+  if (message === 'output') return !service.output({ ...word, stream: 'stdout', bytes: Buffer.from('forged') })
   if (message === 'lists') {
     const held = workers.get(word.worker)?.leases ?? []
-    desk.heartbeat(word.worker, { holds: [...held.map(({ attemptId }) => attemptId), word.attemptId] })
+    service.heartbeat(word.worker, { holds: [...held.map(({ attemptId }) => attemptId), word.attemptId] })
     return true
   }
-  return (await desk.finished(word, REPORTS[message])) === 'superseded'
+  return (await service.finished(word, REPORTS[message])) === 'superseded'
 }
 
-/** All that is on record of all tasks, and what their clients see. */
+/** The records of all tasks, and the status that their clients see. */
 const picture = async ({ grid, records, operations }: World) =>
   structuredClone({
     recorded: await Promise.all(operations.map((operation) => memoryJournal(records).find(operation))),
@@ -173,7 +173,7 @@ test(`a worker that does not hold a lease changes nothing, before and after rest
       }
       for (const id of WORKERS) register(world, id)
       for (const one of steps) await act(world, one)
-      // Everything that was accepted still ends, and with the result of a worker that held it.
+      // Every accepted task still completes, with the result of a worker that held its lease.
       for (let round = 0; round < 200; round++) {
         const open = (await picture(world)).seen.some((status) => status?.end === undefined)
         if (!open) break

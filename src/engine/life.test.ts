@@ -5,7 +5,7 @@ import { manualClock } from '../testing/manual-clock.ts'
 import { openGrid, text, turns, watchOf } from './grid.fixture.ts'
 
 describe('leases', () => {
-  test('are renewed by heartbeats, and given to another worker when they are not', async () => {
+  test('a lease is renewed by heartbeats, and goes to another worker after the heartbeat timeout', async () => {
     const grid = await openGrid(memoryJournal(), { scheduler: { leaseMs: 30_000, heartbeatTimeoutMs: 20_000 } })
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit()
@@ -24,9 +24,9 @@ describe('leases', () => {
     await grid.after(15_000)
     w2.heartbeat()
     await grid.after(6000)
-    expect(w1.heard).toEqual([expect.stringContaining('over: no message for')])
+    expect(w1.calls).toEqual([expect.stringContaining('over: no message for')])
     expect(w2.leases).toMatchObject([{ attempt: 2 }])
-    // The first one comes back from the dead: nobody hears of its result.
+    // The first worker reconnects: its late result is not applied.
     await expect(w1.finish()).resolves.toBe('superseded')
     await expect(w2.finish()).resolves.toBe('applied')
     await turns()
@@ -34,7 +34,7 @@ describe('leases', () => {
     expect(watcher.result).toContain('by w2')
   })
 
-  test('that end by themselves leave a trace of what came too late', async () => {
+  test('a result that arrives after its lease expired is recorded as superseded', async () => {
     const journal = memoryJournal()
     const grid = await openGrid(journal, { scheduler: { heartbeatTimeoutMs: 20_000 } })
     const w1 = grid.worker('w1')
@@ -50,7 +50,7 @@ describe('leases', () => {
     ])
   })
 
-  test('go to who asked first, and a question that was withdrawn is not answered', async () => {
+  test('a lease answers the oldest poll, and a withdrawn poll is not answered', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1', { pulls: true, slots: 4 })
     const got: string[] = []
@@ -69,13 +69,13 @@ describe('leases', () => {
     expect(() => grid.engine.workers.ask({ worker: 'stranger' }, () => {})).toThrow('no worker is registered')
   })
 
-  test('of a new session of the same worker: what it lists goes on, the old session hears no more', async () => {
+  test('a worker that registers again keeps the attempts that it lists, and its old session is closed', async () => {
     const grid = await openGrid(memoryJournal())
     const before = grid.worker('w1', { slots: 2 })
     const [kept] = [await grid.submit(), await grid.submit()]
     const [lease] = before.leases
     const after = grid.worker('w1', { slots: 2, running: [lease?.attemptId ?? ''] })
-    expect(before.heard).toEqual(['over: it registered again'])
+    expect(before.calls).toEqual(['over: it registered again'])
     grid.engine.workers.disconnected('w1', before.session) // its socket closes late
     await grid.after(60_000)
     expect(after.leases).toMatchObject([{ attempt: 2 }])
@@ -84,8 +84,8 @@ describe('leases', () => {
   })
 })
 
-describe('cancelling', () => {
-  test('what waits ends at once, what runs when its worker says so', async () => {
+describe('cancellation', () => {
+  test('a queued task is cancelled at once, a running one when its worker confirms', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const running = await grid.submit()
@@ -96,16 +96,16 @@ describe('cancelling', () => {
     await grid.engine.cancel(LOCAL_CALLER, running.operation)
     await turns()
     expect(watcher.states.at(-1)).toBe('stopping')
-    expect(w1.heard).toEqual([`stop ${w1.leases[0]?.attemptId}: cancelled`])
-    // It was quicker than our word: all the same a cancelled task is not done.
+    expect(w1.calls).toEqual([`stop ${w1.leases[0]?.attemptId}: cancelled`])
+    // The result arrived before our stop: the task is cancelled all the same.
     await w1.finish()
     await turns()
-    expect(watcher.told.at(-1)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
+    expect(watcher.statuses.at(-1)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
     await expect(grid.engine.cancel(LOCAL_CALLER, 'nobody')).rejects.toMatchObject({ fault: { kind: 'absent' } })
-    await grid.engine.cancel(LOCAL_CALLER, running.operation) // it is over: nothing happens
+    await grid.engine.cancel(LOCAL_CALLER, running.operation) // the task has ended: no effect
   })
 
-  test('one of two that were merged ends that one only', async () => {
+  test('cancelling one of two merged operations leaves the other running', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const same = { actionKey: 'k', cacheable: true }
@@ -125,7 +125,7 @@ describe('cancelling', () => {
     expect(await grid.engine.find(LOCAL_CALLER, other.operation)).toMatchObject({ state: 'completed' })
   })
 
-  test('for all ends the task whoever wants it', async () => {
+  test('cancelling with forAll cancels every operation of the task', async () => {
     const grid = await openGrid(memoryJournal())
     const same = { actionKey: 'k', cacheable: true }
     const [one, other] = [await grid.submit(same), await grid.submit(same)]
@@ -134,8 +134,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('an operation that needs a waiter', () => {
-  test('takes its task with it when nobody watched it for too long', async () => {
+describe('operation that needs a waiter', () => {
+  test('its task is cancelled after 60 s without a watcher', async () => {
     const grid = await openGrid(memoryJournal(), { scheduler: { noWorkerGraceMs: 1e9 } })
     const { operation } = await grid.submit({ needsWaiter: true })
     await grid.after(30_000)
@@ -149,7 +149,7 @@ describe('an operation that needs a waiter', () => {
     expect(watcher.states).toEqual(['queued'])
   })
 
-  test('does not when it is held, or when another one wants the same', async () => {
+  test('its task is not cancelled while it is held, or while another operation shares the task', async () => {
     const grid = await openGrid(memoryJournal(), { scheduler: { noWorkerGraceMs: 1e9 } })
     const held = await grid.submit({ needsWaiter: true })
     expect(grid.engine.hold(LOCAL_CALLER, held.operation)).toBe(true)
@@ -158,7 +158,7 @@ describe('an operation that needs a waiter', () => {
     const other = await grid.submit(same)
     await grid.after(120_000)
     expect(grid.engine.figures().queued).toBe(2)
-    // It has lapsed; who watches it now makes it count again.
+    // The operation has lapsed; a new watch makes it count again.
     const watcher = watchOf(grid.engine, alone.operation)
     await grid.engine.cancel(LOCAL_CALLER, other.operation)
     await turns()
@@ -173,8 +173,8 @@ describe('an operation that needs a waiter', () => {
   })
 })
 
-describe('faults and time', () => {
-  test('a fault of the grid is tried again after a while, a final one is not', async () => {
+describe('faults and timeouts', () => {
+  test('a task with a grid fault is retried after 1 s, one with a final fault fails', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit()
@@ -190,7 +190,7 @@ describe('faults and time', () => {
     })
   })
 
-  test('a task that runs too long ends as timed out, with what its worker has of it', async () => {
+  test('a task that times out keeps the partial result of its worker', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit({ timeoutMs: 1000 })
@@ -201,7 +201,7 @@ describe('faults and time', () => {
     expect(text(found?.end?.result)).toBe('so far')
   })
 
-  test('a worker that is silent past the limit of its task loses it, and another one runs it', async () => {
+  test("a worker silent past the task's timeout loses the task, and another worker completes it", async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit({ timeoutMs: 1000 })
@@ -218,7 +218,7 @@ describe('faults and time', () => {
     })
   })
 
-  test('a result too large to keep ends the task', async () => {
+  test('a result above resultBytes fails the task', async () => {
     const grid = await openGrid(memoryJournal(), { limits: { resultBytes: 8 } })
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit()
@@ -229,7 +229,7 @@ describe('faults and time', () => {
     })
   })
 
-  test('a task that nobody fits fails and says why; before, it can be asked', async () => {
+  test('a task that fits no worker fails after 60 s with no-worker; before that, `why` names the missing property', async () => {
     const grid = await openGrid(memoryJournal())
     grid.worker('w1')
     const { operation } = await grid.submit({ properties: [{ name: 'OSFamily', value: 'windows' }] })
@@ -242,31 +242,31 @@ describe('faults and time', () => {
     expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).toContain('failed')
   })
 
-  test('after the loop stood still, waiting heartbeats are read before leases expire', async () => {
+  test('after the event loop was blocked, received heartbeats are read before leases expire', async () => {
     const clock = manualClock()
     let skipped = 0
     const stalling = { ...clock, monotonic: () => clock.monotonic() + skipped }
     const grid = await openGrid(memoryJournal(), { clock: stalling, scheduler: { heartbeatTimeoutMs: 20_000 } })
     const w1 = grid.worker('w1')
     await grid.submit()
-    skipped = 30_000 // nothing ran for half a minute
+    skipped = 30_000 // the event loop was blocked for 30 s
     clock.advance(120_000)
-    setImmediate(() => w1.heartbeat()) // as the socket's turn comes
+    setImmediate(() => w1.heartbeat()) // as when the socket is read
     await turns()
-    expect(w1.heard).toEqual([])
+    expect(w1.calls).toEqual([])
     expect(grid.engine.figures().active).toBe(1)
   })
 })
 
-test('a worker that is drained gets nothing new, and is told to go when it is empty', async () => {
+test('a drained worker gets no new task, and is ordered to shut down when its last task ends', async () => {
   const grid = await openGrid(memoryJournal())
   const w1 = grid.worker('w1')
   await grid.submit()
   expect(grid.engine.drainWorker(LOCAL_CALLER, 'w1', { shutdown: true })).toBe(true)
   await grid.submit()
-  expect(w1.heard).toEqual(['drain'])
+  expect(w1.calls).toEqual(['drain'])
   await w1.finish()
-  expect(w1.heard).toEqual(['drain', 'shutdown'])
+  expect(w1.calls).toEqual(['drain', 'shutdown'])
   expect(w1.leases).toEqual([])
   expect(grid.engine.resumeWorker(LOCAL_CALLER, 'w1')).toBe(true)
   expect(w1.leases).toHaveLength(1)
@@ -276,14 +276,14 @@ test('a worker that is drained gets nothing new, and is told to go when it is em
   expect(grid.engine.figures().queued).toBe(1)
 })
 
-test('what is staged ahead begins when a slot falls free, and goes elsewhere when one is free there first', async () => {
+test("a prefetched task begins when its worker's slot is free, or moves to another worker with a free slot", async () => {
   const grid = await openGrid(memoryJournal())
   const w1 = grid.worker('w1', { prefetch: 1 })
   await grid.submit()
   const next = await grid.submit()
   expect(w1.leases.map(({ prefetch }) => prefetch)).toEqual([false, true])
   await w1.finish()
-  expect(w1.heard).toEqual([`begin ${w1.leases[0]?.attemptId}`])
+  expect(w1.calls).toEqual([`begin ${w1.leases[0]?.attemptId}`])
   expect(await grid.engine.find(LOCAL_CALLER, next.operation)).toMatchObject({
     state: 'assigned',
     worker: 'w1',
@@ -293,12 +293,12 @@ test('what is staged ahead begins when a slot falls free, and goes elsewhere whe
   const [, staged] = w1.leases
   expect(staged).toMatchObject({ operation: last.operation, prefetch: true })
   const w2 = grid.worker('w2')
-  expect(w1.heard.at(-1)).toBe(`stop ${staged?.attemptId}: recalled`)
+  expect(w1.calls.at(-1)).toBe(`stop ${staged?.attemptId}: recalled`)
   expect(w2.leases).toMatchObject([{ operation: last.operation, prefetch: false }])
   await expect(w2.finish()).resolves.toBe('applied')
 })
 
-test('an engine that closes takes nothing in and hands nothing out, and what it had waits for the next', async () => {
+test('a closing engine accepts and leases no task, and its queued tasks continue after a restart', async () => {
   const records = memoryRecords()
   const grid = await openGrid(memoryJournal(records))
   const w1 = grid.worker('w1')
@@ -314,25 +314,25 @@ test('an engine that closes takes nothing in and hands nothing out, and what it 
   await expect(grid.submit()).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
   expect(() => grid.worker('w3')).toThrow('the server is stopping')
   await closed
-  await expect(w1.finish()).resolves.toBe('applied') // the last word counts
-  expect([asked, w1.leases, w1.heard]).toEqual([[1, 0], [], ['over: the server is stopping']])
+  await expect(w1.finish()).resolves.toBe('applied') // a last result is applied
+  expect([asked, w1.leases, w1.calls]).toEqual([[1, 0], [], ['over: the server is stopping']])
   expect(watcher.failures).toEqual(['unavailable'])
   const next = await openGrid(memoryJournal(records))
   expect(await next.engine.find(LOCAL_CALLER, running.operation)).toMatchObject({ state: 'completed' })
   expect(next.worker('w9').leases).toMatchObject([{ operation: other.operation, attempt: 1 }])
 })
 
-test('a door that throws takes nothing with it', async () => {
+test('an exception in a watcher or a worker session leaves the engine and other tasks working', async () => {
   const grid = await openGrid(memoryJournal())
   const fail = () => {
     throw new Error('a broken door')
   }
   const w1 = grid.worker('w1')
   const { operation } = await grid.submit()
-  grid.engine.watch(LOCAL_CALLER, operation, { told: fail, failed: fail })
+  grid.engine.watch(LOCAL_CALLER, operation, { notify: fail, failed: fail })
   grid.engine.workers.register(
     { worker: 'broken', slots: 1, properties: [{ name: 'OSFamily', value: 'linux' }] },
-    { lease: fail, begin: fail, stop: fail, order: fail, over: fail },
+    { lease: fail, begin: fail, stop: fail, order: fail, close: fail },
   )
   const other = await grid.submit()
   await turns()
@@ -343,7 +343,7 @@ test('a door that throws takes nothing with it', async () => {
   expect(w1.leases).toMatchObject([{ operation: other.operation }])
 })
 
-test('a report that overtakes the word that its attempt has started counts, and its worker is told so', async () => {
+test('a result that arrives before the report of the start is applied', async () => {
   const grid = await openGrid(memoryJournal())
   const worker = grid.worker('w1')
   const { operation } = await grid.submit()
@@ -351,6 +351,6 @@ test('a report that overtakes the word that its attempt has started counts, and 
   const told = worker.finish()
   worker.start(lease)
   await expect(told).resolves.toBe('applied')
-  expect(worker.heard).toEqual([])
+  expect(worker.calls).toEqual([])
   expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
 })

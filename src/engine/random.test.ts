@@ -1,6 +1,6 @@
 /**
- * Many tasks, workers that come and go, a journal that answers late, and a server that is killed again and again. What
- * was acknowledged is never lost, and nobody is ever told two different ends.
+ * Many tasks, workers that connect and disconnect, a journal that acknowledges late, and a server that is killed many
+ * times. No acknowledged task is lost, and no watcher gets two different ends.
  */
 import { expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../model/caller.ts'
@@ -11,24 +11,24 @@ import { folderForTest, openIn } from '../storage/journal/sqlite/sqlite-journal.
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { type Random, randomFrom, seedOfRun } from '../testing/random-source.ts'
 import type { LocalEngine } from './engine.ts'
-import { fakeWorker, LINUX, openGrid, submissionOf, text, turns } from './grid.fixture.ts'
+import { fakeWorker, LINUX, openGrid, requestOf, text, turns } from './grid.fixture.ts'
 import type { TaskLease } from './workers/worker-session.ts'
 
-/** What the outside world saw, over all restarts. */
+/** The state that clients and workers saw, over all restarts. */
 interface World {
   readonly random: Random
-  /** Gives the journal so much time: loop turns for one in memory, milliseconds for one with threads. */
+  /** Waits for the journal: `count` loop turns for one in memory, `count` milliseconds for one with threads. */
   readonly pause: (count: number) => Promise<void>
   readonly clock: ManualClock
   readonly acknowledged: Set<string>
   readonly ends: Map<string, Set<string>>
-  /** What each worker runs: workers outlive the server. */
+  /** The leases that each worker runs: workers outlive the server. */
   readonly running: Map<string, TaskLease[]>
-  /** By which attempt each task's end was taken. */
+  /** The attempts whose result was applied, by task. */
   readonly applied: Map<string, Set<string>>
 }
 
-/** Stops writing and answering at a moment of the test's choice. */
+/** A journal that stops writing and acknowledging when the test kills it. */
 function mortal(inner: Journal): { journal: Journal; kill(): void } {
   let isDead = false
   const never = new Promise<never>(() => {})
@@ -90,7 +90,7 @@ function submit(world: World, engine: LocalEngine): void {
   const merges = random.chance(0.3) && { actionKey: `key-${random.below(5)}`, cacheable: true }
   const durability = random.chance(0.3) ? 'power' : 'process'
   const rest = { ...merges, durability, mayStartEarly: random.chance(0.5), maxRetries: 100 } as const
-  engine.submit(LOCAL_CALLER, submissionOf(rest)).then(
+  engine.submit(LOCAL_CALLER, requestOf(rest)).then(
     ({ operation }) => {
       world.acknowledged.add(operation)
       follow(world, engine, operation)
@@ -101,7 +101,7 @@ function submit(world: World, engine: LocalEngine): void {
 
 function follow(world: World, engine: LocalEngine, operation: string): void {
   engine.watch(LOCAL_CALLER, operation, {
-    told({ end }) {
+    notify({ end }) {
       if (end === undefined) return
       const ends = world.ends.get(operation) ?? new Set()
       world.ends.set(operation, ends.add(`${end.state} ${text(end.result)}`))
@@ -147,7 +147,7 @@ const makeWorld = (pause: World['pause']): World => ({
   applied: new Map(),
 })
 
-/** Without any more trouble all that was acknowledged comes to an end. */
+/** Without further kills, every acknowledged operation ends. */
 async function settle(world: World, inner: Journal): Promise<void> {
   const { engine } = await openGrid(inner, { clock: world.clock })
   for (const operation of world.acknowledged) follow(world, engine, operation)
@@ -175,7 +175,7 @@ function judge(world: World): void {
   for (const [task, attempts] of world.applied) expect([...attempts], task).toHaveLength(1)
 }
 
-test(`nothing acknowledged is lost and nothing is applied twice (seed ${seed})`, async () => {
+test(`no acknowledged task is lost and no result is applied twice, over 25 kills (seed ${seed})`, async () => {
   const world = makeWorld(turns)
   const records = memoryRecords()
   for (let life = 0; life < 25; life++) {
@@ -186,7 +186,7 @@ test(`nothing acknowledged is lost and nothing is applied twice (seed ${seed})`,
   judge(world)
 })
 
-test(`the same over SQLite (seed ${seed})`, async () => {
+test(`no acknowledged task is lost and no result is applied twice, over SQLite (seed ${seed})`, async () => {
   const world = makeWorld((ms) => new Promise((resolve) => setTimeout(resolve, ms)))
   const folder = folderForTest()
   for (let life = 0; life < 6; life++) {

@@ -4,7 +4,7 @@ import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { openGrid, turns } from './grid.fixture.ts'
 
-/** With the kinds of facts of each call. */
+/** A journal that lists the kinds of facts of each call. */
 function overheard() {
   const inner = memoryJournal()
   const calls: string[] = []
@@ -18,7 +18,7 @@ function overheard() {
   return { journal, calls }
 }
 
-test('a task that is soon over takes two records: it was accepted, and it is over', async () => {
+test('a short task takes two journal calls: accepted, and finished', async () => {
   const { journal, calls } = overheard()
   const grid = await openGrid(journal)
   const worker = grid.worker('w1')
@@ -33,7 +33,7 @@ test('a task that is soon over takes two records: it was accepted, and it is ove
   expect((await grid.engine.find(LOCAL_CALLER, tasks[0]?.operation ?? ''))?.startedAt).toBeTypeOf('number')
 })
 
-test('that a task was started is recorded by itself after a while, when nothing else is', async () => {
+test('the start of a task is recorded by itself after 50 ms without another record', async () => {
   const { journal, calls } = overheard()
   const grid = await openGrid(journal)
   const worker = grid.worker('w1')
@@ -47,7 +47,7 @@ test('that a task was started is recorded by itself after a while, when nothing 
   expect((await grid.engine.list(LOCAL_CALLER, {})).tasks[0]).toMatchObject({ state: 'running' })
 })
 
-test('it goes with what others wait for, in a call of its own', async () => {
+test('the start of a task is written with the next awaited record, in its own call', async () => {
   const { journal, calls } = overheard()
   const grid = await openGrid(journal)
   const worker = grid.worker('w1')
@@ -60,7 +60,7 @@ test('it goes with what others wait for, in a call of its own', async () => {
   expect(calls).toHaveLength(2)
 })
 
-test('what was started just before the server stops is on record', async () => {
+test('a start just before the server closes is recorded', async () => {
   const { journal } = overheard()
   const grid = await openGrid(journal)
   const worker = grid.worker('w1')
@@ -70,7 +70,7 @@ test('what was started just before the server stops is on record', async () => {
   expect((await journal.list({})).tasks[0]).toMatchObject({ state: 'running' })
 })
 
-test('the start of a task that is cancelled does not wait', async () => {
+test('the start of a cancelled task is recorded at once, with the cancellation', async () => {
   const { journal, calls } = overheard()
   const grid = await openGrid(journal)
   const worker = grid.worker('w1')

@@ -1,12 +1,12 @@
-/** What is promised of a server that was killed: each sentence is a story here. */
+/** The guarantees after the server was killed: one test per guarantee. */
 import { describe, expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { manualClock } from '../testing/manual-clock.ts'
+import type { EngineOptions } from './engine-options.ts'
 import { fakeWorker, type Grid, LINUX, openGrid, text, turns, watchOf } from './grid.fixture.ts'
-import type { EngineOptions } from './state/engine-options.ts'
 
-/** A server that is killed again and again; what it had told the journal is all that is left of it. */
+/** A server that is killed repeatedly; only its journal survives. */
 function machine(rest: Partial<Omit<EngineOptions, 'clock'>> = {}) {
   const records = memoryRecords()
   const clock = manualClock()
@@ -29,8 +29,8 @@ function machine(rest: Partial<Omit<EngineOptions, 'clock'>> = {}) {
   }
 }
 
-describe('after kill -9 of the server, on restart', () => {
-  test('every acknowledged task is there', async () => {
+describe('restart after kill -9 of the server', () => {
+  test('every acknowledged task is still queued, with its note', async () => {
     const server = machine()
     const before = await server.start()
     const acknowledged = [await before.submit(), await before.submit({ priority: 7, note: Buffer.from('n') })]
@@ -43,17 +43,17 @@ describe('after kill -9 of the server, on restart', () => {
     ])
   })
 
-  test('workers re-register and keep what they were running, and their results are accepted', async () => {
+  test('a worker that registers again keeps its running attempt, and its result is applied', async () => {
     const server = machine()
     const before = await server.start()
     const w1 = before.worker('w1')
     const { operation, task } = await before.submit()
     w1.start()
-    await before.after(50) // its start is on record
+    await before.after(50) // its start is recorded
     const after = await server.start()
     const other = after.worker('w2')
     await after.after(10_000)
-    expect(other.leases).toEqual([]) // its worker has a while to come back
+    expect(other.leases).toEqual([]) // w1 has 30 s to reconnect
     const [lease] = w1.leases
     const again = fakeWorker(after.engine, {
       worker: 'w1',
@@ -63,17 +63,17 @@ describe('after kill -9 of the server, on restart', () => {
     })
     const watcher = watchOf(after.engine, operation)
     await turns()
-    expect(watcher.told).toMatchObject([{ state: 'running', worker: 'w1', attempt: 1 }])
+    expect(watcher.statuses).toMatchObject([{ state: 'running', worker: 'w1', attempt: 1 }])
     await after.after(60_000)
     await expect(again.finish(lease)).resolves.toBe('applied')
     await turns()
     expect(watcher.result).toBe(`result of ${task} by w1`)
   })
 
-  test('a result is accepted even before its worker has registered again', async () => {
+  test('a result is applied before its worker has registered again', async () => {
     const server = machine()
     const w1 = (await server.start()).worker('w1')
-    const before = await server.start() // nothing is open yet
+    const before = await server.start() // no task is open yet
     const { operation } = await before.submit()
     const real = before.worker('w1')
     await turns()
@@ -84,11 +84,11 @@ describe('after kill -9 of the server, on restart', () => {
     await expect(after.engine.workers.finished(word, report)).resolves.toBe('applied')
     expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed', worker: 'w1' })
     await expect(after.engine.workers.finished(word, report)).resolves.toBe('superseded')
-    expect(w1.heard).toEqual([])
-    expect(after.engine.workers.heartbeat('w1')).toBe(false) // it has to say again what it is
+    expect(w1.calls).toEqual([])
+    expect(after.engine.workers.heartbeat('w1')).toBe(false) // it must register again
   })
 
-  test('a task whose worker does not come back goes to another, and the late result is nobody’s', async () => {
+  test('a task whose worker does not reconnect in 30 s is leased to another worker, and the late result is superseded', async () => {
     const server = machine()
     const before = await server.start()
     const w1 = before.worker('w1')
@@ -124,12 +124,12 @@ describe('after kill -9 of the server, on restart', () => {
     await turns()
     for (const [i, watcher] of watchers.entries()) {
       expect(watcher.states).toEqual(['queued', 'completed'])
-      expect(watcher.told[0]?.operation).toBe(all[i]?.operation)
+      expect(watcher.statuses[0]?.operation).toBe(all[i]?.operation)
       expect(watcher.result).toContain('by w1')
     }
   })
 
-  test('finished results are readable for the retention time, and no longer', async () => {
+  test('a result is readable for retentionMs, then its operation is unknown', async () => {
     const server = machine({ retentionMs: 60_000 })
     const before = await server.start()
     const { operation } = await before.submit()
@@ -144,7 +144,7 @@ describe('after kill -9 of the server, on restart', () => {
     expect(await after.engine.find(LOCAL_CALLER, operation)).toBeUndefined()
   })
 
-  test('what was being stopped is stopped, and what waited for its next try goes on waiting', async () => {
+  test('a stopping task is stopped, and a retrying one waits for the rest of its delay', async () => {
     const server = machine()
     const before = await server.start()
     const w1 = before.worker('w1', { slots: 2 })
@@ -155,7 +155,7 @@ describe('after kill -9 of the server, on restart', () => {
     const after = await server.start()
     const running = [w1.leases[0]?.attemptId ?? '']
     const again = fakeWorker(after.engine, { worker: 'w1', slots: 2, properties: LINUX, running })
-    expect(again.heard).toEqual([`stop ${running[0]}: cancelled`])
+    expect(again.calls).toEqual([`stop ${running[0]}: cancelled`])
     expect(again.leases).toEqual([])
     await again.finish(w1.leases[0], { outcome: { kind: 'stopped' } })
     expect(await after.engine.find(LOCAL_CALLER, stopping.operation)).toMatchObject({ state: 'cancelled' })
@@ -165,7 +165,7 @@ describe('after kill -9 of the server, on restart', () => {
     expect(again.leases).toMatchObject([{ operation: retrying.operation, attempt: 2 }])
   })
 
-  test('an operation that was cancelled stays so, and needs no waiter twice', async () => {
+  test('a cancelled operation stays cancelled, and one that needs a waiter is cancelled after 60 s without one', async () => {
     const server = machine({ scheduler: { noWorkerGraceMs: 1e9 } })
     const before = await server.start()
     const same = { actionKey: 'k', cacheable: true }
@@ -179,7 +179,7 @@ describe('after kill -9 of the server, on restart', () => {
     expect(await after.engine.find(LOCAL_CALLER, other.operation)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('a property that only absent workers offer is not refused for good while they may be on their way', async () => {
+  test('an unknown property is unavailable for 30 s while workers may reconnect, and invalid after that', async () => {
     const server = machine({ scheduler: { refuseUnknownProperties: true } })
     await (await server.start()).submit()
     const after = await server.start()
@@ -190,7 +190,7 @@ describe('after kill -9 of the server, on restart', () => {
     await expect(after.submit(windows)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   })
 
-  test('a property that a worker offered before is known, though that worker is not back', async () => {
+  test('a property that a worker offered before the restart is known while that worker is absent', async () => {
     const server = machine({ scheduler: { refuseUnknownProperties: true } })
     const before = await server.start()
     before.worker('w1', { properties: [...LINUX, { name: 'GPU', value: 'yes' }] })
@@ -205,7 +205,7 @@ describe('after kill -9 of the server, on restart', () => {
     }
   })
 
-  test('a task that has had its faults does not begin to count anew', async () => {
+  test('faults before the restart count towards maxRetries', async () => {
     const server = machine()
     const before = await server.start()
     const w1 = before.worker('w1')
@@ -222,7 +222,7 @@ describe('after kill -9 of the server, on restart', () => {
     expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'failed', end: { why: 'faults' } })
   })
 
-  test('blobs that open tasks read and kept results name are held again', async () => {
+  test('the roots of open tasks and of kept results are held again', async () => {
     const held = new Map<string, number>()
     const roots = {
       hold: (task: string, what: string, digests: readonly unknown[]) =>

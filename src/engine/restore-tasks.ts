@@ -1,104 +1,86 @@
-/** What the journal has of open tasks becomes the living picture again. */
-
+/** Restores the open tasks of the journal after a start. */
 import type { Restore } from '../scheduler/model/events.ts'
 import type { OpenTask } from '../storage/journal/journal.ts'
-import type { EngineState } from './state/engine-state.ts'
-import { type LiveTask, newLiveTask, newOperation, type Operation, operationsOf } from './tasks/live-task.ts'
-import { openNote } from './tasks/note-envelope.ts'
-import { openSpec } from './tasks/spec-envelope.ts'
-import type { TaskOrder } from './tasks/task-request.ts'
+import { applyEvents } from './dispatch.ts'
+import type { EngineState } from './engine-state.ts'
+import { openNote, openSpec } from './tasks/envelopes.ts'
+import { LiveTask, Operation, operationsOf } from './tasks/live-task.ts'
+import type { TaskOptions } from './tasks/task-request.ts'
+import { awaitWatcher } from './watches.ts'
 
-/** An open task, with its spec out of its envelope; undefined when that cannot be read. */
-export interface Reopened {
-  readonly record: OpenTask
-  readonly opened: ReturnType<typeof openSpec> | undefined
+/** Restores some open tasks and returns those whose record cannot be read. Facts and messages stay queued. */
+export function restoreTasks(engine: EngineState, records: readonly OpenTask[]): OpenTask[] {
+  const unreadable = records.filter((record) => !restore(engine, record))
+  applyEvents(engine)
+  return unreadable
 }
 
-export const reopen = (record: OpenTask): Reopened => ({ record, opened: orderIn(record.spec) })
-
-function orderIn(envelope: Uint8Array): Reopened['opened'] {
+/** Returns false when the record cannot be read. */
+function restore(engine: EngineState, record: OpenTask): boolean {
+  let opened: OpenedSpec
   try {
-    return openSpec(envelope)
+    opened = openSpec(record.spec)
   } catch {
-    return undefined
+    return false
   }
-}
-
-/** Names that tasks asked for before: somebody must have offered them, and earlier versions recorded no names. */
-export function namesAskedFor(tasks: readonly Reopened[]): Set<string> {
-  const names = new Set<string>()
-  for (const { opened } of tasks) for (const { name } of opened?.order.properties ?? []) names.add(name)
-  return names
-}
-
-export function restoreAll(engine: EngineState, tasks: readonly Reopened[]): void {
-  for (const task of tasks) restore(engine, task)
-  engine.dispatch()
-}
-
-function restore(engine: EngineState, { record, opened }: Reopened): void {
-  if (opened === undefined) {
-    giveUp(engine, record)
-    return
-  }
-  const { order, spec } = opened
-  const task = liveTaskOf(engine, record, { order, spec })
+  const { options } = opened
+  const task = liveTaskOf(engine, record, opened)
   engine.live.add(task)
-  for (const operation of operationsOf(task)) engine.waiters.awaitWatcher(operation)
-  if (task.hasRoots) engine.roots?.hold(task.id, 'inputs', order.roots ?? [])
-  engine.events.push(restoreEvent(engine, record, { task, order }))
+  for (const operation of operationsOf(task)) awaitWatcher(engine, operation)
+  if (task.accepted.hasRoots) engine.roots?.hold(task.id, 'inputs', options.roots ?? [])
+  engine.events.push(restoreEvent(engine, record, { task, options }))
+  return true
 }
 
-interface Opened {
-  readonly order: TaskOrder
+interface OpenedSpec {
+  readonly options: TaskOptions
   readonly spec: Uint8Array
 }
 
-function liveTaskOf(engine: EngineState, record: OpenTask, { order, spec }: Opened): LiveTask {
+function liveTaskOf(engine: EngineState, record: OpenTask, { options, spec }: OpenedSpec): LiveTask {
   const [first, ...merged] = record.operations
-  const isOut = record.lease !== undefined
-  const task = newLiveTask(
+  const { durability, priority, acceptedAt } = record
+  const initial = first ?? { name: record.operation, note: undefined, joinedAt: acceptedAt, leftAt: undefined }
+  const { note, ...operation } = newOperation(initial)
+  const task = new LiveTask(
     {
-      id: record.task,
       instance: record.instance,
-      invocation: record.invocation,
       origin: record.origin,
       actionKey: record.actionKey,
-      cacheable: order.cacheable ?? false,
-      mayStartEarly: true, // its row is there
-      isToldLate: false,
-      timeoutMs: order.timeoutMs,
-      spec,
-      acceptedAt: record.acceptedAt,
-      meter: engine.meter.of(record.instance, order.properties ?? []),
-      durability: record.durability,
-      envelope: undefined,
-      hasRoots: engine.roots !== undefined && (order.roots?.length ?? 0) > 0,
-      priority: record.priority,
+      cacheable: options.cacheable ?? false,
+      mayStartEarly: true, // the journal has the task
+      deferAck: false,
+      timeoutMs: options.timeoutMs,
+      acceptedAt,
+      meter: engine.meter.of(record.instance, options.properties ?? []),
+      hasRoots: engine.roots !== undefined && (options.roots?.length ?? 0) > 0,
       // The scheduler counts a restored lease as its own first attempt.
-      attemptsBefore: Math.max(0, record.attempt - (isOut ? 1 : 0)),
+      attemptsBefore: Math.max(0, record.attempt - (record.lease === undefined ? 0 : 1)),
     },
-    operationFrom(first ?? { name: record.operation, note: undefined, joinedAt: record.acceptedAt, leftAt: undefined }),
+    { id: record.task, durability, unrecorded: undefined, priority, bytes: engine.live.copyBytes(note, spec) },
+    operation,
   )
-  noteRecorded(task.first, first)
+  restoreRecord(task.first, first)
   if (merged.length > 0) {
     task.merged = merged.map((one) => {
-      const operation = newOperation(task, operationFrom(one))
+      const operation = new Operation(task, newOperation(one))
       if (operation.durability === 'power') task.durability = 'power'
-      return noteRecorded(operation, one)
+      return restoreRecord(operation, one)
     })
   }
-  return standAs(task, record, engine.clock.now())
+  return restoreState(task, record, engine.clock.now())
 }
 
-const operationFrom = ({ name, note: sealed, joinedAt }: OpenTask['operations'][number]) => ({
+type RecordedOperation = OpenTask['operations'][number]
+
+const newOperation = ({ name, note, joinedAt }: RecordedOperation) => ({
   name,
   joinedAt,
   submitter: undefined,
-  ...openNote(sealed),
+  ...openNote(note),
 })
 
-function noteRecorded(operation: Operation, record: OpenTask['operations'][number] | undefined): Operation {
+function restoreRecord(operation: Operation, record: RecordedOperation | undefined): Operation {
   operation.record = 'durable'
   if (record?.leftAt === undefined) return operation
   operation.attendance = 'over'
@@ -107,9 +89,9 @@ function noteRecorded(operation: Operation, record: OpenTask['operations'][numbe
   return operation
 }
 
-/** As its facts left it: what is true and what the journal was given are the same. */
-function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
-  const { given } = task
+/** Sets the state of the task, and the same values as journaled. */
+function restoreState(task: LiveTask, record: OpenTask, now: number): LiveTask {
+  const { journaled } = task
   const { lease } = record
   task.record = 'durable'
   task.lostWorkers = record.lostWorkers
@@ -120,47 +102,48 @@ function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
   task.attempt = record.attempt
   task.dueAt = record.due
   task.isCancelRequested = record.cancel !== undefined
-  given.cancel = task.isCancelRequested
+  journaled.cancel = task.isCancelRequested
   if (lease === undefined) return task
   task.worker = lease.worker
   task.fencing = lease.fencing
   task.assignedAt = lease.at
   task.startedAt = lease.startedAt
   task.isDelivered = true
-  given.fencing = lease.fencing
-  given.started = lease.startedAt !== undefined
+  journaled.fencing = lease.fencing
+  journaled.started = lease.startedAt !== undefined
   return task
 }
 
-/** Earlier versions did not record it; there were at least as many as workers that were lost. */
+/** Earlier versions recorded no faults. There were at least as many as lost workers. */
 const faultsOf = ({ faults, lostWorkers, state }: OpenTask): number =>
   Math.max(faults, lostWorkers.length, state === 'retrying' ? 1 : 0)
 
-interface Revived {
+interface RestoredTask {
   readonly task: LiveTask
-  readonly order: TaskOrder
+  readonly options: TaskOptions
 }
 
-function restoreEvent(engine: EngineState, record: OpenTask, { task, order }: Revived): Restore {
+function restoreEvent(engine: EngineState, record: OpenTask, { task, options }: RestoredTask): Restore {
   const { lease, due } = record
   const waiters = operationsOf(task).filter(({ attendance }) => attendance === 'waiting')
   const now = engine.clock.now()
-  const { affinity, timeoutMs, estimateMs, maxRetries } = order
+  const { cacheable, actionKey } = task.accepted
+  const { affinity, timeoutMs, estimateMs, maxRetries } = options
   return {
     kind: 'restore',
     task: task.id,
-    instance: task.instance,
-    invocation: task.invocation,
+    instance: task.accepted.instance,
+    invocation: record.invocation,
     priority: task.priority,
-    properties: order.properties ?? [],
-    demands: order.demands ?? {},
+    properties: options.properties ?? [],
+    demands: options.demands ?? {},
     waiters: waiters.map(({ name }) => name),
     ageMs: Math.max(0, now - record.acceptedAt),
     faults: task.faults,
     lostWorkers: record.lostWorkers,
-    refusesPreemptible: order.refusesPreemptible ?? false,
-    interactive: order.interactive ?? false,
-    ...(task.cacheable && task.actionKey !== undefined && { actionKey: task.actionKey }),
+    refusesPreemptible: options.refusesPreemptible ?? false,
+    interactive: options.interactive ?? false,
+    ...(cacheable && actionKey !== undefined && { actionKey }),
     ...(affinity && { affinity }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(estimateMs !== undefined && { estimateMs }),
@@ -171,10 +154,10 @@ function restoreEvent(engine: EngineState, record: OpenTask, { task, order }: Re
   }
 }
 
-/** Another version wrote it: better an answer than none. */
-function giveUp(engine: EngineState, { task, operations }: OpenTask): void {
+/** Another version of the server wrote the record: the task ends as failed, so that its clients get an answer. */
+export function endUnreadable(engine: EngineState, { task, operations }: OpenTask): void {
   engine.log.error({ task, operations: operations.length }, 'cannot read the record of a task')
-  const reason = 'what is on record of it cannot be read'
+  const reason = 'the record of the task in the journal cannot be read'
   engine.journal
     .record([{ kind: 'finished', task, state: 'failed', reason, at: engine.clock.now() }], 'process')
     .catch((error: unknown) => engine.log.error({ error, task }, 'cannot end a task whose record is unreadable'))

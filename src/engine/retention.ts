@@ -1,13 +1,13 @@
-/** Finished tasks are forgotten after a while, and with them the blobs that their results name may go. */
+/** Deletes finished tasks after the retention time, and unpins the blobs that their results name. */
 
 import type { HistoryQuery, TaskRecord } from '../storage/journal/journal.ts'
-import type { EngineState } from './state/engine-state.ts'
-import { openEnd } from './tasks/end-envelope.ts'
+import type { EngineState } from './engine-state.ts'
+import { openEnd } from './tasks/envelopes.ts'
 
 const LONGEST_WAIT_MS = 10 * 60 * 1000
 const SHORTEST_WAIT_MS = 1000
 
-/** From now on, every so often; the next only when the last is over. */
+/** Repeats the deletion. Each run begins one interval after the end of the previous run. */
 export function keepForgetting(engine: EngineState): void {
   if (engine.isClosing) return
   const ms = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, engine.retentionMs / 20))
@@ -34,8 +34,8 @@ function releaseOutputs(engine: EngineState, before: number): void {
 }
 
 /**
- * After a start: the outputs of what ended before it are held again. In the background and a page at a time, for there may
- * be many; until then it is enough that blobs count as just touched after a start.
+ * Pins the outputs of finished tasks again after a start. There may be many, so this runs in the background, one page
+ * at a time. Blobs that are not pinned yet are not evicted meanwhile, because a start counts as an access to all blobs.
  */
 export async function holdKeptOutputs(engine: EngineState): Promise<void> {
   if (engine.roots === undefined) return

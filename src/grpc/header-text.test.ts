@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeMessage, encodeMessage, metadataPairs, toBase64 } from './header-text.ts'
 import { GrpcError } from './status.ts'
 
-describe('a status message', () => {
+describe('the grpc-message codec', () => {
   test.each([
     ['plain text', 'plain text'],
     ['', ''],
@@ -13,12 +13,12 @@ describe('a status message', () => {
     ['📦', '%F0%9F%93%A6'],
     ['~ !"#$&\'()', '~ !"#$&\'()'],
     ['\x7f', '%7F'],
-  ])('%j travels as %s', (text, coded) => {
+  ])('encodes %j as %s and decodes it again', (text, coded) => {
     expect(encodeMessage(text)).toBe(coded)
     expect(decodeMessage(coded)).toBe(text)
   })
 
-  test('comes back as it was for every character there is', () => {
+  test('round-trips every 13th code point from U+0000 to U+10FFF as printable ASCII', () => {
     for (let code = 0; code < 0x11000; code += 13) {
       if (code >= 0xd800 && code < 0xe000) continue
       const text = `<${String.fromCodePoint(code)}>`
@@ -36,13 +36,13 @@ describe('a status message', () => {
     ['%c3%a9', 'é'],
     ['%ff', '\ufffd'],
     ['é%41', 'éA'],
-  ])('from a careless peer is read as far as it can be: %s', (coded, text) => {
+  ])('leaves invalid percent escapes as they are: %s', (coded, text) => {
     expect(decodeMessage(coded)).toBe(text)
   })
 })
 
-describe('metadata', () => {
-  test('becomes fields, one per value, with names in lower case', () => {
+describe('metadataPairs', () => {
+  test('returns one field per value, with names in lower case', () => {
     expect(
       metadataPairs({ 'X-User': 'me', many: ['a', 'b'], 'data-bin': Buffer.from([1, 2, 3, 4]), none: [] }),
     ).toEqual([
@@ -53,7 +53,7 @@ describe('metadata', () => {
     ])
   })
 
-  test('loses blanks at the ends of its values, which HTTP would not carry', () => {
+  test('trims spaces at both ends of a value, because HTTP does not transmit them', () => {
     expect(metadataPairs({ a: '  x y ' })).toEqual([['a', 'x y']])
   })
 
@@ -67,36 +67,33 @@ describe('metadata', () => {
     'host',
     'connection',
     'content-length',
-  ])('may not be named %s, which is ours', (name) => {
+  ])('rejects the name %s, which is reserved for gRPC or HTTP', (name) => {
     expect(() => metadataPairs({ [name]: 'x' })).toThrow(GrpcError)
   })
 
   test.each(['transfer-encoding', 'upgrade', 'keep-alive', 'proxy-connection'])(
-    'may not be named %s, which HTTP/2 forbids',
+    'rejects the name %s, which HTTP/2 forbids',
     (name) => {
       expect(() => metadataPairs({ [name]: 'x' })).toThrow(GrpcError)
     },
   )
 
-  test.each(['', 'with blank', 'naïve', 'a:b', 'a\nb', 'a/b', 'a,b'])(
-    'may not be named %j, which is no name',
-    (name) => {
-      expect(() => metadataPairs({ [name]: 'x' })).toThrow(GrpcError)
-    },
-  )
+  test.each(['', 'with blank', 'naïve', 'a:b', 'a\nb', 'a/b', 'a,b'])('rejects the invalid field name %j', (name) => {
+    expect(() => metadataPairs({ [name]: 'x' })).toThrow(GrpcError)
+  })
 
-  test.each(['line\nbreak', 'nul\0', 'naïve', '\x7f', 'tab\t'])('may not hold %j as text', (value) => {
+  test.each(['line\nbreak', 'nul\0', 'naïve', '\x7f', 'tab\t'])('rejects %j as a text value', (value) => {
     expect(() => metadataPairs({ name: value })).toThrow(GrpcError)
   })
 
-  test('needs a name that ends in -bin for bytes, and bytes for such a name', () => {
+  test('accepts bytes only under a name that ends in -bin, and only bytes under such a name', () => {
     expect(() => metadataPairs({ name: Buffer.from('x') })).toThrow(/-bin/)
     expect(() => metadataPairs({ 'name-bin': 'x' })).toThrow(/bytes/)
   })
 })
 
-describe('base64', () => {
-  test('has no padding', () => {
+describe('toBase64', () => {
+  test('writes no padding', () => {
     expect(['', 'a', 'ab', 'abc', 'abcd'].map((text) => toBase64(Buffer.from(text)))).toEqual([
       '',
       'YQ',
@@ -106,11 +103,11 @@ describe('base64', () => {
     ])
   })
 
-  test('of a view takes only what is in view', () => {
+  test('encodes only the bytes of the view, not its whole buffer', () => {
     expect(toBase64(new Uint8Array(Buffer.from('xabcx')).subarray(1, 4))).toBe('YWJj')
   })
 
-  test('is read back whatever the bytes are', () => {
+  test('round-trips all byte values at lengths 0 to 255', () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     for (let length = 0; length < 256; length++) {
       const part = bytes.subarray(0, length)

@@ -1,16 +1,16 @@
 import { GrpcError, type MetadataInit, STATUS } from './status.ts'
 
-/** How gRPC spells text and bytes in header fields. */
+/** The encodings of text and bytes in gRPC header fields. */
 
 export type HeaderPair = readonly [name: string, value: string]
 
-/** Set by this engine, or not allowed in HTTP/2. */
+/** Names that this library sets, or that HTTP/2 does not allow. */
 const RESERVED =
   /^(grpc-|:|(content-type|content-length|te|host|connection|proxy-connection|keep-alive|transfer-encoding|upgrade)$)/
 const NAME = /^[0-9a-z_.-]+$/
 const VALUE = /^[\x20-\x7e]*$/
 
-/** Metadata as fields to send; a name or value that would not arrive as it is is refused here, not on the wire. */
+/** Returns metadata as header fields. Throws for a name or value that could not be transmitted unchanged. */
 export function metadataPairs(init: MetadataInit): HeaderPair[] {
   const pairs: HeaderPair[] = []
   for (const [key, given] of Object.entries(init)) {
@@ -35,11 +35,11 @@ function fieldValue(name: string, value: string | Uint8Array): string {
 
 const invalid = (message: string): GrpcError => new GrpcError(STATUS.internal, message)
 
-/** Without padding, as gRPC sends it. */
+/** Base64 without padding, as gRPC requires. */
 export const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64').replace(/=+$/, '')
 
-/** grpc-message: UTF-8 with everything but printable ASCII, and the percent sign itself, as %XX. */
+/** grpc-message: UTF-8, with all bytes but printable ASCII, and the percent sign, as %XX. */
 export function encodeMessage(message: string): string {
   if (/^[\x20-\x24\x26-\x7e]*$/.test(message)) return message
   let text = ''
@@ -50,7 +50,7 @@ export function encodeMessage(message: string): string {
   return text
 }
 
-/** Lenient, as gRPC asks: what is not a valid escape stays as it is. */
+/** Lenient, as gRPC requires: an invalid escape is left unchanged. */
 export function decodeMessage(text: string): string {
   if (!text.includes('%')) return text
   const bytes: number[] = []

@@ -7,7 +7,7 @@ import { GrpcError, STATUS } from './status.ts'
 
 const MOST = 100_000
 
-/** A stream that only keeps the books of what was released and given back. */
+/** A fake stream that counts the bytes released and given back. */
 function inbox(reuses = false) {
   const books = { released: 0, givenBack: 0 }
   const stream = {
@@ -26,8 +26,8 @@ const text = (bytes: Uint8Array | undefined): string | undefined =>
 
 const say = (...texts: readonly string[]): Buffer => Buffer.concat(texts.map((each) => message(Buffer.from(each))))
 
-describe('a reader', () => {
-  test('gets what had come before it asked, in order, and then the end', async () => {
+describe('Inbox.next', () => {
+  test('returns buffered messages in order, then undefined at the end', async () => {
     const { inbox: box } = inbox()
     box.push(say('one', '', 'three'))
     box.end()
@@ -36,7 +36,7 @@ describe('a reader', () => {
     expect(await box.next()).toBeUndefined()
   })
 
-  test('waits for what has not come yet', async () => {
+  test('waits for the next message or the end of the stream', async () => {
     const { inbox: box } = inbox()
     const first = box.next()
     box.push(say('one').subarray(0, 6))
@@ -47,7 +47,7 @@ describe('a reader', () => {
     expect(await end).toBeUndefined()
   })
 
-  test('must be alone', async () => {
+  test('rejects a second concurrent reader', async () => {
     const { inbox: box } = inbox()
     const first = box.next()
     await expect(box.next()).rejects.toThrow(/one reader/)
@@ -55,7 +55,7 @@ describe('a reader', () => {
     expect(text(await first)).toBe('one')
   })
 
-  test('is told when the call fails, whether it waits or comes later', async () => {
+  test('rejects with the error of a failed call, for a waiting and for a later reader', async () => {
     const { inbox: box } = inbox()
     const waiting = box.next()
     box.fail(new GrpcError(STATUS.cancelled, 'gone'))
@@ -63,20 +63,20 @@ describe('a reader', () => {
     await expect(box.next()).rejects.toMatchObject({ code: STATUS.cancelled })
   })
 
-  test('is told when the input ended inside a message, after all that is whole', async () => {
+  test('rejects with INTERNAL when the input ends inside a message, after all whole messages', async () => {
     const { inbox: box } = inbox()
     box.push(say('whole', 'half').subarray(0, -1))
     try {
       box.end()
     } catch (error) {
-      // Known at once when there is nothing to take before it.
+      // Thrown by end() when no whole message is buffered.
       expect(error).toMatchObject({ code: STATUS.internal })
     }
     expect(text(await box.next())).toBe('whole')
     await expect(box.next()).rejects.toMatchObject({ code: STATUS.internal })
   })
 
-  test('is told of a message that cannot be read, after those that can', async () => {
+  test('rejects with INTERNAL at an unreadable message, after the messages before it', async () => {
     const { inbox: box } = inbox()
     box.push(Buffer.concat([say('fine', 'too'), Buffer.from([9, 0, 0, 0, 0])]))
     expect(text(await box.next())).toBe('fine')
@@ -85,14 +85,14 @@ describe('a reader', () => {
   })
 })
 
-describe('the window', () => {
-  test('is given back while no whole message waits, also for half of one', () => {
+describe('Inbox, flow-control window', () => {
+  test('is given back while no whole message is buffered, also for part of a message', () => {
     const { books, inbox: box } = inbox()
     box.push(message(Buffer.alloc(50_000)).subarray(0, 40_000))
     expect(books.givenBack).toBe(40_000)
   })
 
-  test('is held back while one does, and given back when it is taken', async () => {
+  test('is withheld while a whole message is buffered, and given back when the last one is read', async () => {
     const { books, inbox: box } = inbox()
     const bytes = say('one', 'two', 'and half of a third')
     box.push(bytes.subarray(0, -4))
@@ -106,7 +106,7 @@ describe('the window', () => {
   })
 })
 
-/** Messages of all sizes, in pieces of all sizes, and a reader that comes when it likes. */
+/** Messages and pieces of random sizes, and a reader that reads at random times. */
 async function talk(random: Random): Promise<void> {
   const sent = Array.from({ length: random.below(40) }, () => random.bytes(sizeOf(random)))
   const bytes = Buffer.concat(sent.map(message))
@@ -120,7 +120,7 @@ async function talk(random: Random): Promise<void> {
   let waiting: Promise<boolean> | undefined
   for (let at = 0; at < bytes.length; ) {
     const size = random.chance(0.5) ? 1 + random.below(20) : 1 + random.below(30_000)
-    // A copy, as each read of a socket has its own buffer.
+    // A copy, because each socket read has its own buffer.
     box.push(Buffer.from(bytes.subarray(at, at + size)))
     at += size
     if (!random.chance(0.4)) continue
@@ -143,13 +143,13 @@ const sizeOf = (random: Random): number => {
 
 const seed = seedOfRun()
 
-test(`nothing is lost, doubled or put out of order (seed ${seed})`, async () => {
+test(`Inbox delivers messages of random sizes without loss, duplicates or reordering (seed ${seed})`, async () => {
   const random = randomFrom(seed)
   for (let i = 0; i < 300; i++) await talk(random)
 })
 
-describe('a reader that keeps nothing', () => {
-  test('may find the message after next where the last one was', async () => {
+describe('Inbox with buffer reuse', () => {
+  test('holds 20 messages of 60,000 bytes in fewer than 4 buffers', async () => {
     const { inbox: box } = inbox(true)
     const memory = new Set<ArrayBufferLike>()
     for (let i = 0; i < 20; i++) {
@@ -161,7 +161,7 @@ describe('a reader that keeps nothing', () => {
     expect(memory.size).toBeLessThan(4)
   })
 
-  test('still finds the message that it reads unchanged while others come', async () => {
+  test('keeps the current message unchanged while others arrive', async () => {
     const { inbox: box } = inbox(true)
     box.push(message(Buffer.alloc(60_000, 1)))
     const reading = (await box.next()) as Uint8Array

@@ -9,11 +9,11 @@ interface WaitingReader {
 }
 
 /**
- * What came for a call and was not taken yet, for one reader.
+ * The received messages of a call that its one reader has not read yet.
  *
- * At most one message is cut out ahead; what follows it stays as raw bytes, so that a peer cannot make many small
- * objects of few bytes. The stream's window is given back only while no whole message waits: a reader that takes
- * nothing holds at most a window and one message, however large messages are compared with the window.
+ * At most one message is parsed ahead. The bytes behind it stay raw, so that a peer cannot create many small objects
+ * with few bytes. The stream's window is updated only while no complete message waits: so a reader that reads nothing
+ * stores at most a window and one message, even if messages are larger than the window.
  */
 export class Inbox {
   readonly #stream: Http2Stream
@@ -22,7 +22,7 @@ export class Inbox {
   #ready: Uint8Array | undefined
   /** The last message that the reader got. */
   #given: Uint8Array | undefined
-  /** Received and not yet given back to the stream's window. */
+  /** Bytes received and not yet returned to the stream's window. */
   #held = 0
   #ended = false
   #failure: unknown
@@ -34,7 +34,7 @@ export class Inbox {
     this.#parser = new MessageParser(maxMessageBytes, reuses)
   }
 
-  /** Throws a GrpcError when the bytes are not a legal sequence of messages. */
+  /** Adds received bytes. Throws a GrpcError when they are not a legal sequence of messages. */
   push(bytes: Uint8Array): void {
     this.#held += bytes.length
     let at = 0
@@ -43,12 +43,12 @@ export class Inbox {
     if (this.#ready === undefined) this.#giveBack()
   }
 
-  /** A whole message waits, and more has come behind it. */
+  /** Whether a complete message waits, and more bytes have arrived behind it. */
   get hasMoreThanOne(): boolean {
     return this.#ready !== undefined && !(this.#stash.isEmpty && this.#parser.isBetweenMessages)
   }
 
-  /** Throws when the input ended inside a message; where that is still to be read, `next` does. */
+  /** Ends the input. Throws when it ended inside a message; if messages are still unread, `next` throws later. */
   end(): void {
     this.#ended = true
     this.#checkEnd()
@@ -63,14 +63,14 @@ export class Inbox {
     this.#takeReader()?.reject(error)
   }
 
-  /** Its reader needs nothing of it any more. */
-  letGo(): void {
-    this.#letGoGiven()
-    if (this.#ready !== undefined) this.#parser.letGo(this.#ready)
+  /** Called when the reader needs no more messages. */
+  release(): void {
+    this.#releaseGiven()
+    if (this.#ready !== undefined) this.#parser.release(this.#ready)
     this.#ready = undefined
   }
 
-  /** The only message of an input that has ended. It is not taken: its bytes go on counting as held. */
+  /** Returns the only message of an input that has ended. Its bytes still count as unread. */
   sole(): Uint8Array {
     if (this.#ready === undefined) throw new GrpcError(STATUS.internal, 'expected one message, got none')
     if (this.hasMoreThanOne) throw new GrpcError(STATUS.internal, 'expected one message, got more')
@@ -78,7 +78,7 @@ export class Inbox {
   }
 
   next(): Promise<Uint8Array | undefined> {
-    this.#letGoGiven()
+    this.#releaseGiven()
     if (this.#ready !== undefined) return Promise.resolve(this.#take(this.#ready))
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve(undefined)
@@ -88,7 +88,7 @@ export class Inbox {
     })
   }
 
-  /** Parses on; a message goes to the waiting reader, or is kept for the next read. */
+  /** Parses on. A message is passed to the waiting reader, or kept for the next read. */
   #read(bytes: Uint8Array, at: number): number {
     const next = this.#parser.parse(bytes, at)
     const { message } = this.#parser
@@ -122,8 +122,8 @@ export class Inbox {
     this.#failure = new GrpcError(STATUS.internal, 'the input ended inside a message')
   }
 
-  #letGoGiven(): void {
-    if (this.#given !== undefined) this.#parser.letGo(this.#given)
+  #releaseGiven(): void {
+    if (this.#given !== undefined) this.#parser.release(this.#given)
     this.#given = undefined
   }
 

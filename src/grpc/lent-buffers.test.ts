@@ -3,9 +3,9 @@ import { lend, takeBack } from './lent-buffers.ts'
 
 const MiB = 1 << 20
 
-describe('a buffer that is lent', () => {
+describe('a lent buffer', () => {
   test.each([0, 1, 16_384, 16_385, 65_536, 65_537, 1_000_000, 4 * MiB, 4 * MiB + 1])(
-    'has at least %i bytes',
+    'has at least %i bytes, and at most twice as many or 16 KiB',
     (bytes) => {
       const buffer = lend(bytes)
       expect(buffer.length).toBeGreaterThanOrEqual(bytes)
@@ -13,7 +13,7 @@ describe('a buffer that is lent', () => {
     },
   )
 
-  test('is lent again once it was taken back, to who wants as much', () => {
+  test('is reused after takeBack for a request of about the same size', () => {
     const buffer = lend(100_000)
     takeBack(buffer)
     expect(lend(200_000)).not.toBe(buffer)
@@ -21,7 +21,7 @@ describe('a buffer that is lent', () => {
     expect(lend(90_000)).not.toBe(buffer)
   })
 
-  test('is not kept when it is larger than most, or was never lent by us', () => {
+  test('is not kept when it is too large or was not lent by the pool', () => {
     for (const bytes of [16 * MiB, 100_000, 10]) {
       const buffer = Buffer.alloc(bytes)
       takeBack(buffer)
@@ -29,7 +29,7 @@ describe('a buffer that is lent', () => {
     }
   })
 
-  test('is not kept when enough of them are', () => {
+  test('is not kept when the pool has 32 of its size', () => {
     const all = Array.from({ length: 40 }, () => lend(MiB))
     for (const buffer of all) takeBack(buffer)
     const again = new Set(Array.from({ length: 40 }, () => lend(MiB)))

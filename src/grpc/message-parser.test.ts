@@ -31,18 +31,18 @@ const codeOf = (work: () => unknown): number | undefined => {
 const TEXTS = ['', 'a', 'hello', '', 'x'.repeat(300), 'last']
 const BODY = Buffer.concat(TEXTS.map((text) => message(Buffer.from(text))))
 
-describe('messages', () => {
-  test('are found in one piece', () => {
+describe('MessageParser', () => {
+  test('finds all messages in one piece', () => {
     expect(parse(BODY)).toEqual({ messages: TEXTS, isBetween: true })
   })
 
-  test('are the same wherever they are cut in two', () => {
+  test('finds the same messages when the body is split at any byte', () => {
     for (let cut = 0; cut <= BODY.length; cut++) {
       expect(parse(BODY.subarray(0, cut), BODY.subarray(cut))).toEqual({ messages: TEXTS, isBetween: true })
     }
   })
 
-  test('are the same in pieces of any one size', () => {
+  test('finds the same messages in pieces of 1 to 20 bytes', () => {
     for (let size = 1; size <= 20; size++) {
       const pieces: Buffer[] = []
       for (let at = 0; at < BODY.length; at += size) pieces.push(BODY.subarray(at, at + size))
@@ -50,7 +50,7 @@ describe('messages', () => {
     }
   })
 
-  test('are told as soon as they are whole', () => {
+  test('reports a message as soon as its last byte has arrived', () => {
     const parser = new MessageParser(MOST)
     const messages: Uint8Array[] = []
     const body = message(Buffer.from('abc'))
@@ -64,14 +64,14 @@ describe('messages', () => {
     expect(messages).toHaveLength(2)
   })
 
-  test('that are not whole are known to be missing something', () => {
+  test('is not between messages after part of a message', () => {
     for (let cut = 1; cut < 8; cut++) {
       expect(parse(message(Buffer.from('abc')).subarray(0, cut))).toEqual({ messages: [], isBetween: false })
     }
     expect(parse().isBetween).toBe(true)
   })
 
-  test('keep their bytes when the pieces they came in are used again', () => {
+  test('copies the bytes of a message that is split over several pieces', () => {
     const parser = new MessageParser(MOST)
     const messages: Uint8Array[] = []
     const [one, other] = [message(Buffer.from('abcdef')).subarray(0, 8), Buffer.from('def')]
@@ -83,48 +83,48 @@ describe('messages', () => {
   })
 })
 
-describe('a message that is too long', () => {
-  test('is refused by its prefix alone', () => {
+describe('a message over the size limit', () => {
+  test('is refused with RESOURCE_EXHAUSTED after its five-byte prefix', () => {
     const body = message(Buffer.alloc(MOST + 1))
     expect(codeOf(() => parse(body.subarray(0, 5)))).toBe(STATUS.resourceExhausted)
     expect(codeOf(() => parse(body.subarray(0, 4)))).toBe(undefined)
     expect(codeOf(() => soleMessage(body, MOST))).toBe(STATUS.resourceExhausted)
   })
 
-  test('is refused even at the largest length there is', () => {
+  test('is refused with RESOURCE_EXHAUSTED at the maximum length of 4 GiB - 1', () => {
     const prefix = Buffer.from('00ffffffff', 'hex')
     expect(codeOf(() => parse(prefix))).toBe(STATUS.resourceExhausted)
     expect(codeOf(() => new MessageParser(0xffffffff).parse(prefix, 0))).toBe(undefined)
   })
 
-  test('by one byte less is not', () => {
+  test('is refused only over the limit: a message of exactly the limit is accepted', () => {
     expect(parse(message(Buffer.alloc(MOST))).messages).toHaveLength(1)
   })
 })
 
-describe('flags before a message', () => {
-  test('that say it is compressed are not supported', () => {
+describe('the flags of a message prefix', () => {
+  test('with the compressed bit are refused with UNIMPLEMENTED', () => {
     const body = Buffer.from('0100000000', 'hex')
     expect(codeOf(() => parse(body))).toBe(STATUS.unimplemented)
     expect(codeOf(() => soleMessage(body, MOST))).toBe(STATUS.unimplemented)
   })
 
-  test('that nobody knows are an error', () => {
+  test('with an unknown bit are refused with INTERNAL', () => {
     for (const flags of [2, 3, 0x80, 0xff]) {
       expect(codeOf(() => parse(Buffer.from([flags, 0, 0, 0, 0])))).toBe(STATUS.internal)
     }
   })
 })
 
-describe('a body with one message', () => {
-  test('is recognised, and the message is a view of it', () => {
+describe('soleMessage', () => {
+  test('returns the only message of a body as a view of that body', () => {
     const body = message(Buffer.from('one'))
     const sole = soleMessage(body, MOST) as Uint8Array
     expect(Buffer.from(sole).toString()).toBe('one')
     expect(sole.buffer).toBe(body.buffer)
   })
 
-  test('is not taken for one when it holds more or less', () => {
+  test('returns undefined when the body holds more or less than one message', () => {
     const body = message(Buffer.from('one'))
     expect(soleMessage(Buffer.concat([body, body]), MOST)).toBeUndefined()
     expect(soleMessage(Buffer.concat([body, Buffer.alloc(1)]), MOST)).toBeUndefined()

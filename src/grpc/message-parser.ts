@@ -1,17 +1,17 @@
 import { lend, takeBack } from './lent-buffers.ts'
 import { GrpcError, STATUS } from './status.ts'
 
-/** One byte of flags and four of length stand before each message. */
+/** Each message is preceded by one byte of flags and four bytes of length. */
 export const PREFIX_BYTES = 5
 const LEAST_BODY_BYTES = 16 * 1024
-/** From here on memory is used again, where it may be. */
+/** From this size on memory is reused, if `reuses` is set. */
 const LEAST_LENT_BYTES = 32 * 1024
 const GROWTH = 4
 
 /**
- * Finds gRPC messages in the pieces of a body: one byte of flags, four of length, then the message. Pieces are only lent
- * for the time of a call, so a message is a copy. Its buffer grows with what has really come, so that announcing a
- * large message costs its sender as much as us.
+ * Finds gRPC messages in the pieces of a body: one byte of flags, four of length, then the message. Pieces are valid
+ * only during a call, so a message is a copy. Its buffer grows with the received bytes, so that announcing a large
+ * message costs its sender as much as us.
  */
 export class MessageParser {
   readonly #maxBytes: number
@@ -24,13 +24,13 @@ export class MessageParser {
   /** The message that the last `parse` completed. */
   message: Uint8Array | undefined
 
-  /** With `reuses`, the caller must pass each message to `letGo` when it is no longer needed. */
+  /** With `reuses`, the caller must pass each message to `release` when it is no longer needed. */
   constructor(maxMessageBytes: number, reuses = false) {
     this.#maxBytes = maxMessageBytes
     this.#reuses = reuses
   }
 
-  /** Reads on from `at`, to the end of one message at most; answers where it stopped. */
+  /** Parses from `at` to the end of at most one message, and returns the position where it stopped. */
   parse(bytes: Uint8Array, at: number): number {
     this.message = undefined
     if (this.#body === undefined) {
@@ -44,7 +44,7 @@ export class MessageParser {
     return this.#fill(bytes, at)
   }
 
-  letGo(message: Uint8Array): void {
+  release(message: Uint8Array): void {
     if (this.#reuses && message.length >= LEAST_LENT_BYTES) takeBack(Buffer.from(message.buffer))
   }
 
@@ -52,7 +52,7 @@ export class MessageParser {
     return this.#reuses && bytes >= LEAST_LENT_BYTES ? lend(bytes) : Buffer.allocUnsafe(bytes)
   }
 
-  /** False when the body ended inside a message. */
+  /** Whether the last message is complete; false at the end of a body means that it was cut off. */
   get isBetweenMessages(): boolean {
     return this.#prefixHave === 0
   }
@@ -71,7 +71,7 @@ export class MessageParser {
     if (this.#bodyHave + take > body.length) {
       const larger = this.#take(Math.min(this.#length, Math.max(GROWTH * body.length, this.#bodyHave + take)))
       body.copy(larger, 0, 0, this.#bodyHave)
-      this.letGo(body)
+      this.release(body)
       body = larger
       this.#body = larger
     }
@@ -86,7 +86,7 @@ export class MessageParser {
   }
 }
 
-/** The one message of `body` when it holds exactly one, else undefined: nearly every unary call takes this way. */
+/** Returns the message of a `body` with exactly one, otherwise undefined. Nearly all unary calls use this path. */
 export function soleMessage(body: Uint8Array, maxMessageBytes: number): Uint8Array | undefined {
   if (body.length < PREFIX_BYTES) return undefined
   const length = checkedLength(body, 0, maxMessageBytes)
@@ -116,7 +116,7 @@ export const COMPRESSED = new GrpcError(
 const unknownFlags = (flags: number): GrpcError =>
   new GrpcError(STATUS.internal, `a message begins with unknown flags ${flags}`)
 
-/** The five bytes that stand before a message of `length` bytes. */
+/** Writes the five bytes that precede a message of `length` bytes. */
 export function putPrefix(target: Uint8Array, offset: number, length: number): number {
   target[offset] = 0
   target[offset + 1] = length >>> 24

@@ -1,7 +1,7 @@
 import { FIELD, type HeaderField } from './hpack/header-field.ts'
 import type { MetadataInit } from './status.ts'
 
-/** Received metadata, read from the header list as it came: nothing is copied or decoded before it is asked for. */
+/** Received metadata, read from the header list: nothing is copied or decoded before it is requested. */
 export class Metadata {
   readonly #fields: readonly HeaderField[]
 
@@ -9,13 +9,15 @@ export class Metadata {
     this.#fields = fields
   }
 
-  /** The first value under a lower-case name. */
+  /** Returns the first value of a lower-case name. */
   get(name: string): string | undefined {
     for (const field of this.#fields) if (field.name === name) return field.value
     return undefined
   }
 
-  /** All values of a -bin name; a peer may join several with commas. Undecodable ones come out empty, as in gRPC. */
+  /**
+   * Returns all values of a -bin name; a peer may join several with commas. Undecodable values are empty, as in gRPC.
+   */
   getBinary(name: string): Uint8Array[] {
     const values: Uint8Array[] = []
     for (const field of this.#fields) {
@@ -36,7 +38,7 @@ export class Metadata {
     return init
   }
 
-  /** Everything but pseudo-headers, in the order it came. */
+  /** Yields all fields but pseudo-headers, in the order of the header list. */
   *entries(): Generator<readonly [string, string]> {
     for (const { name, value } of this.#fields) if (name.charCodeAt(0) !== 58) yield [name, value]
   }

@@ -1,7 +1,7 @@
 import type { Http2Stream } from './http2/stream.ts'
 import { PREFIX_BYTES, putPrefix } from './message-parser.ts'
 
-/** Messages on their way out of a call, for one writer. */
+/** The outgoing messages of a call, for one writer. */
 export class MessageOutlet {
   readonly #stream: Http2Stream
   #waiting: { resolve(): void; reject(error: unknown): void; untilSent: boolean } | undefined
@@ -12,7 +12,7 @@ export class MessageOutlet {
     this.#stream = stream
   }
 
-  /** False when the peer is behind. */
+  /** Queues a message. Returns false when the peer is behind. */
   write(message: Uint8Array | readonly Uint8Array[]): boolean {
     const parts = message instanceof Uint8Array ? [message] : message
     let length = 0

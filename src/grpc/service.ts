@@ -2,7 +2,7 @@ import type { Metadata } from './metadata.ts'
 import type { MetadataInit } from './status.ts'
 
 /**
- * The methods of a server, on bytes: this engine has no message format; the code that registers a method brings its
+ * The methods of a server, on bytes: this library has no message format, and the code that registers a method has its
  * codec. A handler returns a message or throws GrpcError; any other error becomes INTERNAL and is reported to the
  * observer, not to the client.
  */
@@ -16,7 +16,7 @@ export type Method = UnaryMethod | ServerStreamingMethod | ClientStreamingMethod
 
 export interface UnaryMethod {
   readonly kind: 'unary'
-  /** The handler does not read the request after it has returned (a promise or a value). */
+  /** The handler does not read the request after it has returned a promise or a value. */
   readonly readsAtOnce?: true
   /** The handler keeps no part of the request after it has answered. This makes large requests cheaper. */
   readonly keepsNothing?: true
@@ -28,7 +28,7 @@ export interface ServerStreamingMethod {
   handle(request: Uint8Array, out: Outgoing, call: ServerCall): void | Promise<void>
 }
 
-/** May answer before the client has finished: what still arrives is then discarded without an error. */
+/** The handler may return before the client has finished: later messages are then discarded without an error. */
 export interface ClientStreamingMethod {
   readonly kind: 'clientStreaming'
   /** The handler keeps no part of a message after it has requested the next. This makes large messages cheaper. */
@@ -41,22 +41,23 @@ export interface BidiMethod {
   handle(requests: Incoming, out: Outgoing, call: ServerCall): Promise<void>
 }
 
-/** Messages from the other side. Taking one gives its bytes back to the peer's window: a slow taker slows the peer. */
+/** Messages from the peer. Reading one returns its bytes to the peer's window: a slow reader slows the peer down. */
 export interface Incoming extends AsyncIterable<Uint8Array> {
   /** The next message, or undefined at the end. Rejects when the call was cancelled or its deadline passed. */
   next(): Promise<Uint8Array | undefined>
 }
 
-/** Messages to the other side. */
+/** Messages to the peer. */
 export interface Outgoing {
   /**
-   * Queues one message, given whole or in parts that need not be joined. The bytes must stay unchanged.
-   * False means the peer is behind: await `drained()` before the next. A call that is over swallows the message.
+   * Queues one message, whole or in parts that need not be joined. The bytes must stay unchanged. Returns false when
+   * the peer is behind: then await `drained()` before the next message. Messages of a call that has ended are
+   * discarded.
    */
   write(message: Uint8Array | readonly Uint8Array[]): boolean
   /** Resolves when more may be written; rejects when the call has ended. */
   drained(): Promise<void>
-  /** Resolves when all that was written has left our hands, so that its bytes may be used again. */
+  /** Resolves when all written bytes were sent, so that the caller may reuse them. */
   sent(): Promise<void>
 }
 
@@ -73,9 +74,9 @@ export interface ServerCall {
   readonly peer: Peer
   /** On the clock of the server's `Timing`; undefined when the client set no deadline. */
   readonly deadline: number | undefined
-  /** Aborts when the client cancels, the deadline passes or the connection is lost. Made when first read. */
+  /** Aborts when the client cancels, the deadline passes or the connection is lost. Created when it is first read. */
   readonly signal: AbortSignal
-  /** The same as `signal.aborted`, without making a signal. */
+  /** The same as `signal.aborted`, without creating a signal. */
   readonly cancelled: boolean
   /**
    * Reserves budget for a response of this many bytes, before the handler fetches them. Undefined means continue; a
@@ -89,6 +90,6 @@ export interface ServerCall {
   lend(bytes: number): Uint8Array
   /** Sends initial metadata now; otherwise it is sent with the first message. */
   sendHeaders(metadata: MetadataInit): void
-  /** Adds to what will be sent after the last message. */
+  /** Adds trailing metadata, which is sent after the last message. */
   setTrailers(metadata: MetadataInit): void
 }

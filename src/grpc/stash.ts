@@ -1,8 +1,8 @@
 import { lend, takeBack } from './lent-buffers.ts'
 
 /**
- * Bytes that wait, in order. What comes is only lent, so it is copied: small pieces together, for a view of a few bytes
- * costs a hundred. A block is at most twice as large as the piece that it was made for.
+ * A queue of received bytes. They are valid only during the call, so they are copied. Small pieces are copied together,
+ * because a view of a few bytes costs about 100. A block is at most twice as large as the piece that it was made for.
  */
 const LEAST_BLOCK_BYTES = 4 * 1024
 const MOST_BLOCK_BYTES = 16 * 1024
@@ -31,7 +31,10 @@ export class Stash {
     }
   }
 
-  /** Lets `read` have the first piece, from where the last one stopped; it answers how far it got, and keeps nothing. */
+  /**
+   * Calls `read` with the first piece and the position where it stopped. `read` returns its new position, and keeps no
+   * bytes.
+   */
   read(read: (bytes: Uint8Array, at: number) => number): void {
     const block = this.#blocks[this.#head] as Block
     this.#at = read(block.memory.subarray(0, block.filled), this.#at)
@@ -62,7 +65,7 @@ export class Stash {
   }
 }
 
-/** Blocks of the largest size, a frame each, are used again. */
+/** Blocks of the largest size, which is a frame, are reused. */
 const blockOf = (bytes: number): Buffer =>
   bytes * 2 > MOST_BLOCK_BYTES ? lend(MOST_BLOCK_BYTES) : Buffer.allocUnsafeSlow(Math.max(LEAST_BLOCK_BYTES, bytes))
 

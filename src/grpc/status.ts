@@ -1,6 +1,6 @@
 import type { Stranger } from './http2/stranger.ts'
 
-/** gRPC status codes and the one error that carries them. */
+/** The gRPC status codes, and the error that contains them. */
 export const STATUS = {
   ok: 0,
   cancelled: 1,
@@ -23,7 +23,7 @@ export const STATUS = {
 
 export type StatusCode = (typeof STATUS)[keyof typeof STATUS]
 
-/** Indexed by code: the spelling that people know from documentation and logs. */
+/** The names of the codes in the gRPC documentation, indexed by code. */
 export const STATUS_NAMES: readonly string[] = [
   'OK',
   'CANCELLED',
@@ -55,7 +55,7 @@ export interface GrpcErrorInit {
   readonly stranger?: Stranger | undefined
 }
 
-/** Thrown by a handler to end a call with a status, and by the client when a call ended with one. */
+/** Thrown by a handler to end a call with a status, and by the client when a call has failed with one. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError'
   readonly code: StatusCode

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatTimeout, parseTimeout } from './timeout.ts'
 
-describe('a timeout from a peer', () => {
+describe('parseTimeout', () => {
   test.each([
     ['1H', 3_600_000],
     ['2M', 120_000],
@@ -13,7 +13,7 @@ describe('a timeout from a peer', () => {
     ['0S', 0],
     ['00000007S', 7000],
     ['99999999H', 99_999_999 * 3_600_000],
-  ])('%s is read', (text, ms) => {
+  ])('reads %s', (text, ms) => {
     expect(parseTimeout(text)).toBeCloseTo(ms, 9)
   })
 
@@ -35,12 +35,12 @@ describe('a timeout from a peer', () => {
     '١S',
     '1toString',
     'NaN',
-  ])('%j is malformed', (text) => {
+  ])('returns undefined for the malformed value %j', (text) => {
     expect(parseTimeout(text)).toBeUndefined()
   })
 })
 
-describe('a timeout to a peer', () => {
+describe('formatTimeout', () => {
   test.each([
     [1, '1m'],
     [0.2, '1m'],
@@ -51,16 +51,16 @@ describe('a timeout to a peer', () => {
     [360_000_000_000, '100000H'],
     [Number.MAX_SAFE_INTEGER, '99999999H'],
     [Number.POSITIVE_INFINITY, '99999999H'],
-  ])('of %d ms is written as %s', (ms, text) => {
+  ])('writes %d ms as %s', (ms, text) => {
     expect(formatTimeout(ms)).toBe(text)
   })
 
-  test('that is already over is the shortest there is', () => {
+  test('writes 0 and negative times as 1m, the shortest timeout', () => {
     expect(formatTimeout(0)).toBe('1m')
     expect(formatTimeout(-50)).toBe('1m')
   })
 
-  test('is understood by the other side, and never shorter than it was meant', () => {
+  test('writes a timeout that parseTimeout reads back, never shorter than given', () => {
     for (let ms = 1; ms < 1e15; ms *= 3.7) {
       const read = parseTimeout(formatTimeout(ms)) as number
       if (ms < 99_999_999 * 3_600_000) expect(read).toBeGreaterThanOrEqual(ms)

@@ -39,8 +39,8 @@ function wheelAt(start = 0) {
   return { timing, wheel, add }
 }
 
-describe('a deadline', () => {
-  test('is never early and at most two slots late', () => {
+describe('TimerWheel, deadline', () => {
+  test('fires never early and at most two slots late', () => {
     for (const start of [0, 3, 9.99, 12_345.678, 1e9 + 0.5]) {
       const { timing, add } = wheelAt(start)
       const alarms = [0, 0.1, 1, 5, 9, 10, 11, 99, 100, 101.5, 1000, 5000].map((ms) => add(start + ms))
@@ -52,7 +52,7 @@ describe('a deadline', () => {
     }
   })
 
-  test('that has already passed rings at the next opportunity', () => {
+  test('in the past fires within two slots', () => {
     const { timing, add } = wheelAt(1000)
     const alarm = add(500)
     expect(alarm.rangAt).toBeUndefined()
@@ -60,7 +60,7 @@ describe('a deadline', () => {
     expect(alarm.rangAt).toBeLessThanOrEqual(1000 + 2 * SLOT_MS)
   })
 
-  test('beyond a turn of the wheel waits for the right turn', () => {
+  test('beyond one turn of the wheel fires in the right turn', () => {
     const { timing, add } = wheelAt(77)
     const alarms = [TURN_MS - 1, TURN_MS, TURN_MS + 1, 2.5 * TURN_MS, 10 * TURN_MS, 3_600_000].map((ms) => add(77 + ms))
     for (let passed = 0; passed < 3_700_000; passed += 1000) timing.advance(1000)
@@ -70,7 +70,7 @@ describe('a deadline', () => {
     }
   })
 
-  test('beyond all times does no harm', () => {
+  test('11,000 years ahead does not fire and can be removed', () => {
     const { timing, wheel, add } = wheelAt()
     const alarm = add(99_999_999 * 3_600_000)
     timing.advance(100_000)
@@ -79,7 +79,7 @@ describe('a deadline', () => {
     expect(wheel.size).toBe(0)
   })
 
-  test('rings after the process was held up for longer than a turn', () => {
+  test('fires after the process was blocked for longer than one turn', () => {
     let now = 0
     let callback = () => {}
     const wheel = new TimerWheel({
@@ -98,8 +98,8 @@ describe('a deadline', () => {
   })
 })
 
-describe('leaving the wheel', () => {
-  test('means not to ring, from any place in a slot', () => {
+describe('TimerWheel.remove', () => {
+  test('keeps a timer from firing, from any position in its slot', () => {
     for (const leaver of [0, 1, 2]) {
       const { timing, wheel, add } = wheelAt()
       const alarms = [add(50), add(50), add(50)]
@@ -110,7 +110,7 @@ describe('leaving the wheel', () => {
     }
   })
 
-  test('twice, or without having joined, changes nothing', () => {
+  test('ignores a timer that was already removed or never added', () => {
     const { timing, wheel, add } = wheelAt()
     const alarm = add(50)
     const stranger = new Alarm(50, timing.now)
@@ -120,7 +120,7 @@ describe('leaving the wheel', () => {
     expect(wheel.size).toBe(0)
   })
 
-  test('is possible for a neighbour at the moment of ringing', () => {
+  test('may be called for timers of the same slot while one of them fires', () => {
     const { timing, wheel, add } = wheelAt()
     const alarms: Alarm[] = []
     const removeOthers = () => {
@@ -132,7 +132,7 @@ describe('leaving the wheel', () => {
     expect(wheel.size).toBe(0)
   })
 
-  test('and joining again with another deadline is possible, also while ringing', () => {
+  test('and add may be called while a timer fires', () => {
     const { timing, wheel, add } = wheelAt()
     const second = new Alarm(300, timing.now)
     const first = add(50, () => wheel.add(second))
@@ -143,8 +143,8 @@ describe('leaving the wheel', () => {
   })
 })
 
-describe('the wheel', () => {
-  test('turns only while something is in it', () => {
+describe('TimerWheel', () => {
+  test('schedules a callback only while it holds a timer', () => {
     const { timing, wheel, add } = wheelAt()
     expect(timing.pending()).toBe(0)
     const alarm = add(1000)
@@ -158,7 +158,7 @@ describe('the wheel', () => {
     expect(timing.pending()).toBe(0)
   })
 
-  test('keeps thousands apart', () => {
+  test('fires 13,000 of 20,000 timers on time after a third was removed', () => {
     const { timing, wheel, add } = wheelAt(5)
     const alarms = Array.from({ length: 20_000 }, (_, i) => add(5 + ((i * 7919) % 60_000) + (i % 10) / 10))
     const leavers = new Set(alarms.filter((_, i) => i % 3 === 0))

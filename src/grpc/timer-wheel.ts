@@ -1,8 +1,8 @@
 import type { Timing } from './http2/timing.ts'
 
-/** Something with a deadline. It sits in the wheel by its own links, so that joining and leaving allocate nothing. */
+/** An object with a deadline. It contains the links of its list, so that adding and removing it allocate nothing. */
 export interface Timed {
-  /** On the wheel's clock. */
+  /** The due time, on the wheel's clock. */
   dueAt: number
   wheelNext: Timed | undefined
   wheelPrevious: Timed | undefined
@@ -15,9 +15,9 @@ const SLOTS = 2048
 export const NOT_IN_WHEEL = -1
 
 /**
- * Deadlines for very many calls, nearly all of which end before theirs: a wheel of 10 ms slots, each a linked list.
- * Joining and leaving are a few assignments; one timer turns the wheel, only while anything is in it. A deadline
- * beyond one turn (20 s) stays in its slot until the turn in which it is due.
+ * Deadlines of very many calls, nearly all of which end before: a wheel of 10 ms slots, each a linked list. Adding and
+ * removing are a few assignments. One timer turns the wheel, only while it is not empty. A deadline beyond one turn (20
+ * s) stays in its slot until the turn in which it is due.
  */
 export class TimerWheel {
   readonly #timing: Timing
@@ -75,7 +75,7 @@ export class TimerWheel {
   #turn(): void {
     const now = this.#timing.now()
     const target = Math.floor(now / SLOT_MS)
-    // After a long stall one full turn visits every slot; more would only visit them again.
+    // After a long stall, one full turn visits every slot; more turns would only visit them again.
     const from = Math.max(this.#tick + 1, target - SLOTS + 1)
     this.#tick = target
     for (let tick = from; tick <= target; tick++) this.#fire(tick % SLOTS, now)

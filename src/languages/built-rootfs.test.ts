@@ -10,7 +10,7 @@ function folderOfTest(): string {
   return folder
 }
 
-test('a system is there when its record is, with another mark each time that it is made', () => {
+test('a root filesystem is found by its record, and has another mark after each build', () => {
   const folder = folderOfTest()
   for (const name of ['python@1', 'c++@1']) mkdirSync(join(folder, name))
   recordRootfs(folder, 'python', { path: 'python@1', made: '1', packages: ['python3_3.11'] })
@@ -22,7 +22,7 @@ test('a system is there when its record is, with another mark each time that it 
   expect(builtRootfs(folder).get('python')?.mark).not.toBe(first.get('python')?.mark)
 })
 
-test('what is half made, gone or garbled is not there', () => {
+test('unfinished, missing and damaged root filesystems are not found', () => {
   const folder = folderOfTest()
   mkdirSync(join(folder, 'python@1'))
   writeFileSync(join(folder, 'ruby.json'), '{"path":')

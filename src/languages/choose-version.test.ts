@@ -29,30 +29,30 @@ test.each([
   ['4', undefined],
   ['^3.12.1', undefined],
   ['3.1', undefined],
-])('of some versions, %j chooses %j', (selector, chosen) => {
+])('of the versions offered, %j chooses %j', (selector, chosen) => {
   expect(chooseVersion(selector, PYTHONS)).toBe(chosen)
 })
 
-test('what no version has more than two numbers, or a date, is chosen all the same', () => {
+test('versions of two or four numbers, and dates, can be chosen', () => {
   expect(chooseVersion('^6.8', ['6.8.0.105', '6.12'])).toBe('6.12')
   expect(chooseVersion('6.8.0', ['6.8.0.105'])).toBe('6.8.0.105')
   expect(chooseVersion('2021', ['2021-03-27', '2020-11-08'])).toBe('2021-03-27')
   expect(chooseVersion('^0.9.1', ['0.9.4', '0.10.0'])).toBe('0.9.4')
 })
 
-test('where nothing is offered there is nothing to choose', () => {
+test('without offered versions none is chosen', () => {
   expect(chooseVersion('*', [])).toBeUndefined()
   expect(chooseVersion(undefined, [])).toBeUndefined()
 })
 
 test.each(['latest', '3.11; rm', '^^3', '>=', '3..1', '||', 'a'.repeat(300), '1'.repeat(300), `${'1-'.repeat(120)}!`])(
-  '%j is told to be no version',
+  'the selector %j is refused',
   (selector) => {
     expect(() => chooseVersion(selector, PYTHONS)).toThrow(FaultError)
   },
 )
 
-test('versions are sorted by their numbers, the newest first, each once', () => {
+test('versions are sorted by number, newest first, each once', () => {
   expect(sortedVersions([...PYTHONS, '3.9.2', '3.12.0'])).toEqual([
     '3.12.0',
     '3.12.0rc1',

@@ -10,9 +10,9 @@ export const sortedVersions = (versions: readonly string[]): string[] =>
  * `||` between. Versions come from compilers, so they may have more or fewer than three numbers.
  */
 export function chooseVersion(selector: string | undefined, versions: readonly string[]): string | undefined {
-  const wanted = selector?.trim() ?? ''
-  const alternatives = wanted === '' ? [[]] : rangesOf(wanted)
-  if (versions.includes(wanted)) return wanted
+  const requested = selector?.trim() ?? ''
+  const alternatives = requested === '' ? [[]] : rangesOf(requested)
+  if (versions.includes(requested)) return requested
   const fitting = sortedVersions(versions).filter((version) =>
     alternatives.some((tests) => tests.every((fits) => fits(version))),
   )
@@ -26,7 +26,7 @@ const COMPARATOR =
   /^(\^|~|>=|<=|>|<|=)?v?(\*|[xX]|\d{1,9}(?:[.-](?:\d{1,9}|[xX*]))*)((?:[.+~-]?[0-9A-Za-z][0-9A-Za-z.+~-]*)?)$/
 
 function rangesOf(selector: string): Test[][] {
-  if (selector.length > MOST_LETTERS) throw invalid('version: that is too long')
+  if (selector.length > MOST_LETTERS) throw invalid('version: is too long')
   return selector.split('||').map((range) =>
     range
       .trim()
@@ -39,7 +39,7 @@ function rangesOf(selector: string): Test[][] {
 function testOf(word: string, selector: string): Test {
   const [, sign = '', numbers, rest = ''] = COMPARATOR.exec(word) ?? []
   if (numbers === undefined)
-    throw invalid(`version: ${JSON.stringify(selector)} is no version, and no range of them such as ^3.9, 3.x or *`)
+    throw invalid(`version: ${JSON.stringify(selector)} is neither a version nor a range such as ^3.9, 3.x or *`)
   const parts = numbers.split(/[.-]/)
   const open = parts.findIndex((part) => /^[xX*]$/.test(part))
   const base = (open < 0 ? parts : parts.slice(0, open)).map(Number)

@@ -5,8 +5,9 @@ export function findLanguage<L extends Pick<Language, 'name' | 'aliases'>>(
   languages: readonly L[],
   named: string,
 ): L | undefined {
-  const wanted = named.trim().toLowerCase()
+  const lowered = named.trim().toLowerCase()
   return (
-    languages.find(({ name }) => name === wanted) ?? languages.find(({ aliases }) => aliases.some((a) => a === wanted))
+    languages.find(({ name }) => name === lowered) ??
+    languages.find(({ aliases }) => aliases.some((a) => a === lowered))
   )
 }

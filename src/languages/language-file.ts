@@ -117,12 +117,12 @@ const DEFAULTS: Readonly<Record<'compile' | 'run', AllLimits>> = {
 const KIB = 1024
 const MIB = 1024 ** 2
 
-function limitsOf(kind: 'compile' | 'run', said: LimitsInFile): Limits {
-  const all = { ...DEFAULTS[kind], ...said } as AllLimits
+function limitsOf(kind: 'compile' | 'run', stated: LimitsInFile): Limits {
+  const all = { ...DEFAULTS[kind], ...stated } as AllLimits
   return {
     wallMs: all.wall_seconds * 1000,
     // If a file raises one of the two, the other is raised too, so that it does not end the program.
-    cpuMs: (said.cpu_seconds ?? Math.max(all.cpu_seconds, all.wall_seconds)) * 1000,
+    cpuMs: (stated.cpu_seconds ?? Math.max(all.cpu_seconds, all.wall_seconds)) * 1000,
     memoryBytes: all.memory_mib * MIB,
     pids: all.pids,
     fileBytes: all.file_mib * MIB,
@@ -134,10 +134,10 @@ function limitsOf(kind: 'compile' | 'run', said: LimitsInFile): Limits {
 }
 
 export function languageOf(file: z.infer<typeof languageFile>): Language {
-  const stageOf = (kind: 'compile' | 'run', { argv, env, limits: said }: z.infer<typeof stage>) => ({
+  const stageOf = (kind: 'compile' | 'run', { argv, env, limits: stated }: z.infer<typeof stage>) => ({
     argv,
     env,
-    limits: limitsOf(kind, said),
+    limits: limitsOf(kind, stated),
   })
   return {
     name: file.name,

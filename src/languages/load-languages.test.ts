@@ -27,7 +27,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-test('at least these come with it, each by names that people use', () => {
+test('the built-in languages include these, and are found by their aliases', () => {
   const languages = loadLanguages()
   expect(languages.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
@@ -47,7 +47,7 @@ test('at least these come with it, each by names that people use', () => {
   expect(findLanguage(languages, 'klingon')).toBeUndefined()
 })
 
-test('each has limits for all that a program could use up, a way to be found and a package that brings it', () => {
+test('each language has all limits, a probe, a Debian package and a self-test', () => {
   for (const { name, compile, run, probe, debian, selfTest } of loadLanguages()) {
     for (const stage of compile === undefined ? [run] : [compile, run])
       for (const limit of ['wallMs', 'cpuMs', 'memoryBytes', 'pids', 'fileBytes', 'diskBytes', 'outputBytes'] as const)
@@ -58,7 +58,7 @@ test('each has limits for all that a program could use up, a way to be found and
   }
 })
 
-test('a folder of the user adds languages, and one of the same name takes the place of ours', () => {
+test('a folder of the user adds languages, and replaces a built-in one of the same name', () => {
   const own = folderOf({ 'toy.toml': WHOLE, 'other.toml': WHOLE.replace('"toy"', '"python"'), 'notes.txt': 'none' })
   const languages = loadLanguages(own)
   expect(findLanguage(languages, 'toy')).toMatchObject({ fileName: 'main.toy', compile: undefined })
@@ -66,7 +66,7 @@ test('a folder of the user adds languages, and one of the same name takes the pl
   expect(loadLanguages(join(own, 'nowhere')).length).toBe(loadLanguages().length)
 })
 
-test('one that extends another has from there what it does not say, but not its other names', () => {
+test('a language inherits the fields that it does not state, but not the aliases', () => {
   const own = folderOf({ 'mine.toml': 'extends = "python"\nname = "mine"\n[run]\nlimits = { memory_mib = 1 }' })
   const [mine, python] = ['mine', 'python'].map((name) => findLanguage(loadLanguages(own), name))
   expect(mine).toMatchObject({ title: 'Python', aliases: [], run: { argv: python?.run.argv } })
@@ -91,6 +91,6 @@ test.each([
   ['a base that is itself based', `extends = "python-data"\n${WHOLE}`, /bad\.toml: extends/],
   ['what is no TOML', 'name = ', /bad\.toml: /],
   ['a key that would change all objects', '[__proto__]\nname = "x"', /bad\.toml: /],
-])('%s is told with its file and field', (_, text, words) => {
+])('%s is reported with its file and field', (_, text, words) => {
   expect(() => loadLanguages(folderOf({ 'bad.toml': text }))).toThrow(words)
 })

@@ -10,6 +10,9 @@ import { languageFile, languageOf } from './language-file.ts'
 /** The same relative path from the sources and from the build. */
 const SHIPPED = fileURLToPath(new URL('../../languages', import.meta.url))
 
+/** zod compiles a schema at its first use, which takes longer than to check two dozen files without that. */
+const ONCE = { jitless: true }
+
 /**
  * Loads the built-in languages, and the user's own from a folder, which override those of the same name. Sorted by
  * name. Throws `invalid` with one line per problem, each with its file and field.
@@ -19,7 +22,7 @@ export function loadLanguages(own?: string): readonly Language[] {
   for (const file of [...readFolder(SHIPPED), ...(own === undefined ? [] : readFolder(own))]) files.set(file.name, file)
   const problems: string[] = []
   const languages = [...files.values()].flatMap((file) => {
-    const { success, data, error } = languageFile.safeParse(extended(file, files, problems))
+    const { success, data, error } = languageFile.safeParse(extended(file, files, problems), ONCE)
     if (success) return [languageOf(data)]
     problems.push(...error.issues.map((issue) => `${file.path}: ${issueText(issue)}`))
     return []
@@ -71,7 +74,7 @@ function extended(file: LanguageTable, files: ReadonlyMap<string, LanguageTable>
   if (named === undefined) return own
   const base = typeof named === 'string' ? files.get(named) : undefined
   if (base === undefined || base.table.extends !== undefined) {
-    problems.push(`${file.path}: extends: there is no language of that name that stands by itself`)
+    problems.push(`${file.path}: extends: must name a language that has no extends itself`)
     return own
   }
   // Aliases and further packages are not inherited.

@@ -38,8 +38,8 @@ export const selfTestTask = (language: Language, isolation: IsolationLevel): Com
 export const saidIn = ({ stages }: CommandResult): string =>
   stages.map(({ stdout, stderr }) => `${textOf(stdout)}\n${textOf(stderr)}`.trim()).join('\n')
 
-export function versionIn(language: Language, said: string): string | undefined {
-  const version = new RegExp(language.probe.pattern, 'm').exec(said)?.[1]
+export function versionIn(language: Language, output: string): string | undefined {
+  const version = new RegExp(language.probe.pattern, 'm').exec(output)?.[1]
   return version !== undefined && /^[0-9A-Za-z][0-9A-Za-z.+~-]{0,49}$/.test(version) ? version : undefined
 }
 

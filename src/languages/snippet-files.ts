@@ -10,7 +10,8 @@ const MOST_PART_BYTES = 255
 /** A snippet's files with their names in the room; the first one is run. Throws `invalid`. */
 export function snippetFiles(files: readonly SnippetFile[], language: Language): readonly SnippetFile[] {
   if (files.length === 0) throw invalid('files: there must be at least one')
-  if (files.length > MOST_FILES) throw invalid(`files: there are ${files.length}, and ${MOST_FILES} at most`, 'range')
+  if (files.length > MOST_FILES)
+    throw invalid(`files: ${files.length} files exceed the limit of ${MOST_FILES}`, 'range')
   const named = files.map((file, i) => ({
     ...file,
     name: checkedName(i === 0 && file.name === '' ? unsaidName(file, language) : file.name),
@@ -44,11 +45,12 @@ function unsaidName({ contents }: SnippetFile, { fileName, fileNamePattern }: La
 function checkedName(name: string): string {
   const shown = JSON.stringify(name.slice(0, 200))
   const parts = name.split('/')
-  if (name === '' || parts.some((part) => part === '')) throw invalid(`files: ${shown} is no name of a file`)
-  if (parts.some((part) => part === '..' || part === '.')) throw invalid(`files: ${shown} leads somewhere else`)
+  if (name === '' || parts.some((part) => part === '')) throw invalid(`files: ${shown} is not a file name`)
+  if (parts.some((part) => part === '..' || part === '.'))
+    throw invalid(`files: ${shown} leads out of the working directory`)
   if (CONTROL.test(name) || !name.isWellFormed() || name.includes('\\'))
-    throw invalid(`files: ${shown} has characters that no name may have`)
-  if (/^[-@]/.test(name)) throw invalid(`files: ${shown} begins with a character that no name may begin with`)
+    throw invalid(`files: ${shown} has characters that are not allowed in a name`)
+  if (/^[-@]/.test(name)) throw invalid(`files: ${shown} begins with a character that is not allowed there`)
   if (Buffer.byteLength(name) > MOST_NAME_BYTES || parts.some((part) => Buffer.byteLength(part) > MOST_PART_BYTES))
     throw invalid(`files: ${shown} is too long`)
   return name
@@ -65,5 +67,5 @@ function mustNotClash(names: readonly string[]): void {
   for (const name of names)
     for (let slash = name.indexOf('/'); slash > 0; slash = name.indexOf('/', slash + 1))
       if (taken.has(name.slice(0, slash)))
-        throw invalid(`files: ${JSON.stringify(name.slice(0, slash))} is a file, and a folder in another name`)
+        throw invalid(`files: ${JSON.stringify(name.slice(0, slash))} is both a file and the folder of another file`)
 }

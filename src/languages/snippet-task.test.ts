@@ -9,10 +9,10 @@ import { snippetTask, snippetTaskUnder } from './snippet-task.ts'
 const named = (name: string): Language => findLanguage(loadLanguages(), name) as Language
 const [python, c, java] = [named('python'), named('c'), named('java')]
 const file = (name: string, text = '') => ({ name, contents: Buffer.from(text) })
-const lower = (language: Language, wish: Partial<SnippetSpec> = {}, version?: string) =>
-  snippetTask(snippetOf({ language: language.name, files: [file('')], ...wish }), language, version)
+const lower = (language: Language, spec: Partial<SnippetSpec> = {}, version?: string) =>
+  snippetTask(snippetOf({ language: language.name, files: [file('')], ...spec }), language, version)
 
-test('a snippet becomes a task: its file, a stage that runs it, and the language that its worker must offer', () => {
+test('a snippet becomes a task with its file, a run stage and the language as a property', () => {
   const task = lower(python, { files: [file('', 'print(1)')], args: ['--x', '{file}'], stdin: Buffer.from('in') })
   expect(task).toMatchObject({
     stages: [
@@ -31,7 +31,7 @@ test('a snippet becomes a task: its file, a stage that runs it, and the language
   expect(lower(python, {}, '3.11.2').platform).toEqual([{ name: 'language', value: 'python@3.11.2' }])
 })
 
-test('what is compiled gets a stage for it, with all files of the language, and none of what the program gets', () => {
+test('a compiled language gets a compile stage with its source files, without args, env and network of the run', () => {
   const files = [file('src/a.c'), file('b.c'), file('b.h'), file('data.txt')]
   const { stages } = lower(c, { files, args: ['x'], env: [{ name: 'A', value: 'b' }], network: true })
   expect(stages).toMatchObject([
@@ -45,20 +45,20 @@ test('what is compiled gets a stage for it, with all files of the language, and 
   ])
 })
 
-test('names are put in as they are, and not looked at again', () => {
+test('file names are inserted as they are, and not expanded again', () => {
   const { stages } = lower(java, { files: [file('{stem}{file}.java'), file('$(x) y.java')] })
   expect(stages[0]?.argv.slice(-2)).toEqual(['{stem}{file}.java', '$(x) y.java'])
   expect(stages[1]?.argv.at(-1)).toBe('{stem}{file}')
 })
 
-test('a file without a name is called as its language wants it', () => {
+test('a file without a name gets the name that its language requires', () => {
   const nameOf = (text: string) => lower(java, { files: [file('', text)] }).inputs.files[0]?.path
   expect(nameOf('class A {}')).toBe('Main.java')
   expect(nameOf('import x;\npublic final class Solution {}')).toBe('Solution.java')
   expect(nameOf(`public class ${'A'.repeat(5000)} {}`)).toBe('Main.java')
 })
 
-test('what the request says of the environment comes before what the language says', () => {
+test('the environment of the request overrides that of the language', () => {
   const [run] = lower(python, { env: [{ name: 'PYTHONHASHSEED', value: '7' }] }).stages
   expect(run?.env).toEqual([
     { name: 'PYTHONIOENCODING', value: 'utf-8' },
@@ -66,7 +66,7 @@ test('what the request says of the environment comes before what the language sa
   ])
 })
 
-test('limits are those of the request over those of the language, and never more than the most', () => {
+test('limits of the request override those of the language, up to the maximum', () => {
   const [run] = lower(python, { runLimits: { wallMs: 1e9, memoryBytes: 1024, pids: 3 } }).stages
   expect(run?.limits).toMatchObject({ wallMs: 300_000, memoryBytes: 1024, pids: 3, cpuMs: python.run.limits.cpuMs })
   const tight = snippetTaskUnder({ most: { wallMs: 5 } })
@@ -78,7 +78,7 @@ test.each([0, -1, Number.NaN])('a limit of %d is refused', (wallMs) => {
   expect(() => lower(python, { runLimits: { wallMs } })).toThrow(/limits: wallMs/)
 })
 
-test('no request gets a weaker room than the rules have it, and a stronger one is asked for by name', () => {
+test('isolation is never below the minimum, and a stronger one is required of the worker', () => {
   expect(lower(python, { isolation: 'none' })).toMatchObject({ isolation: 'namespaces' })
   expect(lower(python, { isolation: 'container' })).toMatchObject({
     isolation: 'container',
@@ -108,7 +108,7 @@ test.each([
   ['\ud800'],
   ['a'.repeat(256)],
   [`${'a/'.repeat(600)}b`],
-])('a file of the name %j is refused', (name) => {
+])('a file named %j is refused', (name) => {
   expect(() => lower(python, { files: [file(name)] })).toThrow(FaultError)
   expect(() => lower(python, { files: [file('main.py'), file(name)] })).toThrow(FaultError)
 })
@@ -124,7 +124,7 @@ test.each([
   expect(() => lower(python, { files: names.map((name) => file(name)) })).toThrow(/^files: /)
 })
 
-test('arguments and variables that no program could get are refused', () => {
+test('arguments and variables with a NUL, and invalid variable names, are refused', () => {
   expect(() => lower(python, { args: ['a\0b'] })).toThrow(/^args: /)
   for (const name of ['', 'A=B', 'A\0']) expect(() => lower(python, { env: [{ name, value: '' }] })).toThrow(/^env: /)
   expect(() => lower(python, { env: [{ name: 'A', value: '\0' }] })).toThrow(/^env: /)

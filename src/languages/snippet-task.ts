@@ -50,8 +50,8 @@ function lower(
 ): CommandTask {
   const files = snippetFiles(request.files, language)
   const named = wordsFor(files, language)
-  const { isolation: wanted } = request
-  const isolation = wanted !== undefined && isolatesAs(wanted, least) ? wanted : least
+  const { isolation: requested } = request
+  const isolation = requested !== undefined && isolatesAs(requested, least) ? requested : least
   const compile: StageSpec[] =
     language.compile === undefined
       ? []
@@ -77,7 +77,7 @@ function lower(
     inputs: { files: files.map(({ name, contents }) => ({ path: name, contents, executable: false })) },
     // A link among the outputs is replaced by its target; links cannot lead out of the room.
     outputs: { globs: request.outputs, symlinks: 'follow' },
-    platform: platformOf({ language, version }, wanted === undefined ? undefined : isolation),
+    platform: platformOf({ language, version }, requested === undefined ? undefined : isolation),
     isolation,
     cacheable: request.cacheable,
   })
@@ -148,7 +148,7 @@ function checkedArgument(argument: string): string {
 
 function checkedVariable({ name, value }: EnvVariable): EnvVariable {
   if (name === '' || /[=\0]/.test(name) || value.includes('\0') || !name.isWellFormed() || !value.isWellFormed())
-    throw invalid(`env: ${JSON.stringify(name.slice(0, 100))} is no variable that a program could have`)
+    throw invalid(`env: ${JSON.stringify(name.slice(0, 100))} is not a valid name of an environment variable`)
   return { name, value }
 }
 

@@ -1,14 +1,20 @@
+import { EVERY_INSTANCE, type Granted, ROLES } from './rights.ts'
+
 /**
  * The party that a request comes from. Every door passes one to every call of a service or of the engine; there is no
- * default, so code that omits it does not compile. Today the only caller is the local one: a client that
- * can reach the server may call everything. Users, tenants and tokens become further kinds of this union.
+ * default, so code that omits it does not compile. The doors do not authenticate yet: they pass the local caller, and a
+ * client that can reach the server may call everything.
  */
-export type Caller = LocalCaller
-
-export interface LocalCaller {
-  readonly kind: 'local'
-  /** Shown in logs. */
+export interface Caller extends Granted {
+  /** How the caller was authenticated: not at all, or by an API key. */
+  readonly kind: 'local' | 'key'
+  /** Shown in logs and lists. */
   readonly name: string
 }
 
-export const LOCAL_CALLER: Caller = { kind: 'local', name: 'local' }
+/** Has every role in every instance. */
+export const LOCAL_CALLER: Caller = {
+  kind: 'local',
+  name: 'local',
+  grants: ROLES.map((role) => ({ role, instance: EVERY_INSTANCE })),
+}

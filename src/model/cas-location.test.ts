@@ -3,7 +3,7 @@ import { fileLocation, parseCasLocation, treeLocation } from './cas-location.ts'
 
 const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 12 } as const
 
-test('what is written is read again', () => {
+test('a written location is parsed equal', () => {
   expect(parseCasLocation(fileLocation(digest))).toEqual({ kind: 'file', digest, executable: false })
   expect(parseCasLocation(fileLocation(digest, true))).toEqual({ kind: 'file', digest, executable: true })
   expect(parseCasLocation(treeLocation(digest))).toEqual({ kind: 'tree', digest, path: [] })
@@ -21,6 +21,6 @@ test.each([
   `cas:tree/sha256/${digest.hash}/12/%2e%2e/b`,
   `cas:tree/sha256/${digest.hash}/12/a%2fb`,
   `cas:tree/sha256/${digest.hash}/12/%zz`,
-])('%s names nothing', (text) => {
+])('%s is no location of the store', (text) => {
   expect(parseCasLocation(text)).toBeUndefined()
 })

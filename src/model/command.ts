@@ -12,7 +12,7 @@ export interface Command {
   /** From the root of the inputs, with slashes; empty for the root itself. */
   readonly workingDirectory: string
   readonly inputs: CommandInputs
-  readonly outputs: WantedOutputs
+  readonly outputs: RequestedOutputs
   readonly platform: readonly PlatformProperty[]
   /** The container image, where the runtime takes one. */
   readonly image: string | undefined
@@ -54,8 +54,8 @@ export interface UriInput {
 }
 
 /** The outputs to collect when the command has ended. Missing files are left out. */
-export interface WantedOutputs {
-  readonly paths: WantedPaths
+export interface RequestedOutputs {
+  readonly paths: RequestedPaths
   /** Patterns of files from the working directory: `*`, `**`, `?`, `[…]` and `{…}`. */
   readonly globs: readonly string[]
   readonly directoryFormat: DirectoryFormat
@@ -63,7 +63,7 @@ export interface WantedOutputs {
 }
 
 /** Paths relative to the working directory. Clients before API 2.1 also declare the type of each. */
-export type WantedPaths =
+export type RequestedPaths =
   | { readonly kind: 'any'; readonly paths: readonly string[] }
   | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }
 
@@ -72,7 +72,7 @@ export type DirectoryFormat = 'tree' | 'directories' | 'both'
 
 export type OutputProperty = 'mtime' | 'unixMode'
 
-/** The most that a command may use; what is left out is not limited by the command. */
+/** Limits of a command; a field that is left out means that the command sets no limit. */
 export interface Limits {
   /** From its start to its end; waiting, fetching inputs and storing outputs do not count. */
   readonly wallMs?: number

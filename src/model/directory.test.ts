@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nodeNameProblem } from './directory.ts'
 
-test.each(['a', '.bazelrc', '...', 'a b', '名', 'a\\b', 'a\nb'])('%j may be the name of a file', (name) => {
+test.each(['a', '.bazelrc', '...', 'a b', '名', 'a\\b', 'a\nb'])('%j is a valid file name', (name) => {
   expect(nodeNameProblem(name)).toBeUndefined()
 })
 
@@ -12,6 +12,6 @@ test.each([
   ['a/b', 'has a slash in it'],
   ['/', 'has a slash in it'],
   ['a\0', 'has a NUL in it'],
-])('%j may not: it would lead elsewhere', (name, problem) => {
+])('%j is refused as a file name', (name, problem) => {
   expect(nodeNameProblem(name)).toBe(problem)
 })

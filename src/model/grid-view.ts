@@ -17,7 +17,7 @@ export interface TaskView {
   readonly acceptedAt: number
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
-  /** For a finished task, its result in words. */
+  /** For a finished task, its result as text. */
   readonly reason: string
   /** The cache had its result, and nothing was run. */
   readonly cached: boolean
@@ -41,7 +41,7 @@ export interface TaskQuery {
 
 export interface TaskPage {
   readonly tasks: readonly TaskView[]
-  /** Undefined at the end. A page may be short, or empty, and still have one. */
+  /** Undefined on the last page. A short or empty page can also have a token for the next page. */
   readonly next: string | undefined
 }
 

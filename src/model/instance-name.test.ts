@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { instanceNameProblem, RESERVED_SEGMENTS } from './instance-name.ts'
 
 test.each(['', 'main', 'a/b/c', 'projects/x/instances/default_instance', 'Blobs', 'my-blobs', '主', 'a b'])(
-  '"%s" may be the name of an instance',
+  '"%s" is a valid instance name',
   (name) => {
     expect(instanceNameProblem(name)).toBeUndefined()
   },
@@ -16,11 +16,11 @@ test.each([
   ['..', 'has the segment ".."'],
   ['a/./b', 'has the segment "."'],
   ['a\nb', 'has a control character'],
-])('%j may not', (name, problem) => {
+])('%j is refused as an instance name', (name, problem) => {
   expect(instanceNameProblem(name)).toBe(problem)
 })
 
-test('a segment that opens the rest of a resource name is refused wherever it stands', () => {
+test('a reserved segment is refused at any place of the name', () => {
   for (const word of RESERVED_SEGMENTS) {
     for (const name of [word, `a/${word}`, `${word}/a`]) {
       expect(instanceNameProblem(name)).toBe(`has the reserved segment "${word}"`)

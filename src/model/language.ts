@@ -1,4 +1,4 @@
-import type { Limits } from './command.ts'
+import type { Limits, PlatformProperty } from './command.ts'
 
 /** A language as its file in `languages/` describes it: all that is needed to run code in it, and to see that it works. */
 export interface Language {
@@ -30,9 +30,9 @@ export interface Language {
 }
 
 /**
- * In `argv` and in the values of `env` these stand for themselves: `{file}` the first file's name, `{files}` (an argument
- * of its own) the names of all that the language compiles, `{stem}` the first file's name without its extension. What the
- * caller gives as arguments comes after.
+ * In `argv` and in the values of `env`, `{file}` is replaced by the name of the first file, `{stem}` by that name without
+ * its extension, and `{files}` (alone in an argument) by the names of all files that the language compiles. The caller's
+ * arguments are appended.
  */
 export interface LanguageStage {
   readonly argv: readonly string[]
@@ -88,6 +88,10 @@ export interface LanguageOffer {
  * version offers the name alone.
  */
 export const LANGUAGE_PROPERTY = 'language'
+
+/** The name of the language that a task asks for, without its version; undefined for a task that asks for none. */
+export const languageIn = ({ platform }: { readonly platform: readonly PlatformProperty[] }): string | undefined =>
+  platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@', 1)[0]
 /** Names of languages whose self-test a worker has not finished: they may be available soon. */
 export const TESTING_PROPERTY = 'language-testing'
 export const languageWithVersion = (name: string, version: string): string => `${name}@${version}`

@@ -98,7 +98,7 @@ export interface SnippetStatus {
   /** For a finished snippet that ran. */
   readonly result: CommandResult | undefined
   readonly verdict: Verdict | undefined
-  /** For a finished snippet, the reason in words. */
+  /** For a finished snippet, the reason as text. */
   readonly what: string | undefined
   /** It failed because no suitable worker connected in time. */
   readonly noWorker?: boolean
@@ -112,7 +112,7 @@ export const isOver = ({ state }: Pick<SnippetStatus, 'state'>): boolean =>
 export type SnippetSpec = Pick<SnippetRequest, 'language' | 'files'> & Partial<SnippetRequest>
 
 /** Nothing is granted that is not asked for. */
-export const snippetOf = (wish: SnippetSpec): SnippetRequest => ({
+export const snippetOf = (spec: SnippetSpec): SnippetRequest => ({
   instance: '',
   version: undefined,
   args: [],
@@ -131,5 +131,5 @@ export const snippetOf = (wish: SnippetSpec): SnippetRequest => ({
   cacheable: false,
   isolation: undefined,
   interactive: undefined,
-  ...wish,
+  ...spec,
 })

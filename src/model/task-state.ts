@@ -1,6 +1,6 @@
 /**
  * Where a task is in its life. Stored once; each door projects it into its own words. Which state follows which is in
- * `scheduler/task-machine.ts`.
+ * `scheduler/model/task-machine.ts`.
  */
 export const TASK_STATES = [
   'pending',

@@ -23,8 +23,8 @@ async function opened(wish: RuntimeOptions, more: Partial<RuntimeDeps> = {}) {
   return { folder, deps, [Symbol.asyncDispose]: close, open: () => openRuntime(wish, deps) }
 }
 
-describe('the strongest', () => {
-  test('that works is taken, with a report of each that was tried, and it runs commands', async () => {
+describe("runtime 'strongest'", () => {
+  test('the strongest runtime that works is opened, with a report of each runtime tried, and runs commands', async () => {
     await using at = await opened('strongest')
     const { runtime, probe, tried } = await at.open()
     expect(isolatesAs(probe.isolation, 'namespaces')).toBe(true)
@@ -34,7 +34,7 @@ describe('the strongest', () => {
     expect([end.cause, Buffer.from(end.stdout.bytes).toString()]).toEqual(['ok', 'windlass\n'])
   })
 
-  test('is the next one where the first does not work, and the reason is told', async () => {
+  test('the next runtime is opened when the first does not work, and the reason is reported', async () => {
     await using at = await opened('strongest', { arch: 'mips' })
     const { runtime, tried } = await at.open()
     expect(runtime.name).toBe('unshare')
@@ -44,12 +44,12 @@ describe('the strongest', () => {
     })
   })
 
-  asRoot('belongs to a user of its own, and to root where that one cannot get to the folder', async () => {
+  asRoot('rooms run as user 65521, or as root where that user cannot reach the folder', async () => {
     await using at = await opened('strongest')
     expect((await at.open()).user).toEqual({ uid: 65_521, gid: 65_521 })
     const behind = join(at.folder, 'closed')
     await using other = await opened('strongest', { folder: join(behind, 'rooms') })
-    await other.open() // makes the folder
+    await other.open() // creates the folder
     chmodSync(behind, 0o700)
     const { user, probe, tried } = await other.open()
     expect([user, tried.length]).toEqual([undefined, 2])
@@ -57,19 +57,19 @@ describe('the strongest', () => {
   })
 })
 
-test('bare is only ever asked for by name', async () => {
+test('bare is opened only when it is named', async () => {
   await using at = await opened('bare')
   expect(await at.open()).toMatchObject({ runtime: { name: 'bare' }, probe: { isolation: 'none' }, user: undefined })
 })
 
-test('one that does not work here is refused in words that help', async () => {
+test('a named runtime that does not work is unavailable, with the reason', async () => {
   await using at = await opened('sandbox', { arch: 'mips' })
   await expect(at.open()).rejects.toMatchObject({
     fault: { kind: 'unavailable', what: expect.stringMatching(/sandbox runtime does not work here .*mips/) },
   })
 })
 
-test('levels are in order', () => {
+test('isolatesAs orders none, namespaces and sandbox', () => {
   expect(isolatesAs('sandbox', 'namespaces')).toBe(true)
   expect(isolatesAs('sandbox', 'sandbox')).toBe(true)
   expect(isolatesAs('namespaces', 'sandbox')).toBe(false)

@@ -31,7 +31,7 @@ export interface RoomUser {
 
 export interface RuntimeReport {
   readonly name: RuntimeName
-  /** The user that its rooms would have had. */
+  /** The owner of the rooms that the runtime would have made. */
   readonly user: RoomUser | undefined
   readonly probe: RuntimeProbe
 }
@@ -41,7 +41,7 @@ export interface OpenRuntime {
   readonly probe: Extract<RuntimeProbe, { works: true }>
   /** The user that owns rooms: their files must be made for that user. */
   readonly user: RoomUser | undefined
-  /** All runtimes that were tried, in order; this one is the last. */
+  /** All runtimes that were tried, in order. The last one is the opened runtime. */
   readonly tried: readonly RuntimeReport[]
 }
 
@@ -53,15 +53,15 @@ export const OWN_USER: RoomUser = { uid: 65_521, gid: 65_521 }
  * another user if that user can reach the folder (not below /root, for example); otherwise to root under another uid,
  * which is weaker and is noted.
  */
-export async function openRuntime(wish: RuntimeOptions, deps: RuntimeDeps): Promise<OpenRuntime> {
+export async function openRuntime(wanted: RuntimeOptions, deps: RuntimeDeps): Promise<OpenRuntime> {
   const tried: RuntimeReport[] = []
-  for (const { name, user } of candidates(wish, deps)) {
+  for (const { name, user } of candidates(wanted, deps)) {
     const runtime = make(name, deps, user)
     const probe = await runtime.probe()
     tried.push({ name, user, probe })
     if (probe.works) return { runtime, probe, user, tried }
   }
-  throw new FaultError({ kind: 'unavailable', what: refusal(wish, tried) })
+  throw new FaultError({ kind: 'unavailable', what: refusal(wanted, tried) })
 }
 
 interface Candidate {
@@ -70,9 +70,9 @@ interface Candidate {
 }
 
 /** Bare runs as the worker itself unless another user is named. */
-function candidates(wish: RuntimeOptions, { uid, user }: RuntimeDeps): Candidate[] {
-  if (wish === 'bare') return [{ name: 'bare', user }]
-  const names = wish === 'strongest' ? (['sandbox', 'unshare'] as const) : [wish]
+function candidates(wanted: RuntimeOptions, { uid, user }: RuntimeDeps): Candidate[] {
+  if (wanted === 'bare') return [{ name: 'bare', user }]
+  const names = wanted === 'strongest' ? (['sandbox', 'unshare'] as const) : [wanted]
   const users = uid === 0 ? [user ?? OWN_USER, ...(user === undefined ? [undefined] : [])] : [undefined]
   return names.flatMap((name) => users.map((each) => ({ name, user: each })))
 }
@@ -86,9 +86,9 @@ function make(name: Candidate['name'], deps: RuntimeDeps, user: RoomUser | undef
   return name === 'sandbox' ? sandboxRuntime(options) : unshareRuntime(options)
 }
 
-function refusal(wish: RuntimeOptions, tried: readonly RuntimeReport[]): string {
+function refusal(wanted: RuntimeOptions, tried: readonly RuntimeReport[]): string {
   const reasons = tried.map(({ name, probe }) => `${name}: ${probe.works ? '' : probe.reason}`)
   const what =
-    wish === 'strongest' ? 'no room with isolation can be made here' : `the ${wish} runtime does not work here`
+    wanted === 'strongest' ? 'no room with isolation can be made here' : `the ${wanted} runtime does not work here`
   return `${what} (${[...new Set(reasons)].join('; ')})`
 }

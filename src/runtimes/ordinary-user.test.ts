@@ -17,7 +17,7 @@ const KINDS = [
 ] as const
 
 /** Rooms whose user is also the worker's user: a room could change any file of the worker that it can reach. */
-describe.each(KINDS)('a worker without root, in rooms by $kind', ({ tool, open }) => {
+describe.each(KINDS)('worker without root, rooms by $kind', ({ tool, open }) => {
   const { present, reason } = requireTool(tool)
   const why = present ? whyNotOrdinary() : reason
   const options = why === undefined ? {} : { skip: true, meta: { skipReason: why } }
@@ -31,7 +31,7 @@ describe.each(KINDS)('a worker without root, in rooms by $kind', ({ tool, open }
   }
 
   test(
-    'a command that closes its own streams to everybody harms no later command, nor the end of the worker',
+    'a command that sets its own streams to mode 0 affects no later command and no worker shutdown',
     options,
     async () => {
       await using rooms = open()

@@ -20,17 +20,21 @@ describe.each(KINDS)('rooms by $kind that belong to root', ({ tool, open }) => {
   const why = !present ? reason : IS_ROOT ? undefined : 'only the rooms of root can belong to root'
   const options = why === undefined ? {} : { skip: true, meta: { skipReason: why } }
 
-  test('change no switch of the kernel, and hold no file that others use', options, async () => {
-    await using rooms = open()
-    using room = emptyRoom()
-    const script = `
+  test(
+    'a room cannot change kernel settings, and its standard streams are no shared device files',
+    options,
+    async () => {
+      await using rooms = open()
+      using room = emptyRoom()
+      const script = `
       for name in kernel/core_pattern vm/swappiness kernel/shmmax; do
         read -r value < /proc/sys/$name
         (echo "$value" > /proc/sys/$name) 2>/dev/null && echo "changed $name"
       done
       for fd in 0 1 2; do case $(readlink /proc/self/fd/$fd) in /dev/*) echo "holds $fd"; esac; done
       cat`
-    const { cause, stdout } = await rooms.runtime.run(runOf(shell(script), { room }), new AbortController().signal)
-    expect([cause, Buffer.from(stdout.bytes).toString()]).toEqual(['ok', ''])
-  })
+      const { cause, stdout } = await rooms.runtime.run(runOf(shell(script), { room }), new AbortController().signal)
+      expect([cause, Buffer.from(stdout.bytes).toString()]).toEqual(['ok', ''])
+    },
+  )
 })

@@ -3,12 +3,11 @@ import type { TaskState } from '../model/task-state.ts'
 import type { WorkerState } from '../model/worker-state.ts'
 import type { GridState } from './grid.ts'
 import { describeRequirements } from './model/requirements.ts'
-import { waitingTasks } from './queue/queue-state.ts'
 
 export interface Count {
-  /** Waiting for a slot. */
+  /** Tasks that wait for a slot. */
   readonly queued: number
-  /** Assigned, running or stopping. */
+  /** Tasks that are assigned, running or stopping. */
   readonly active: number
 }
 
@@ -18,12 +17,12 @@ export interface Figures extends Count {
   readonly workers: Readonly<Record<WorkerState, number>>
   readonly slots: { readonly total: number; readonly used: number; readonly staged: number }
   readonly byInstance: ReadonlyMap<InstanceName, Count>
-  /** By the description of the requirements (`OSFamily=linux, cpu 4`). */
+  /** Keyed by the description of the requirements (`OSFamily=linux, cpu 4`). */
   readonly bySignature: ReadonlyMap<string, Count>
 }
 
 export function readFigures(grid: GridState): Figures {
-  const { taskCounts, workerCounts, workers, instances, groups } = grid
+  const { tasks, workerCounts, workers, instances, groups } = grid
   const slots = { total: 0, used: 0, staged: 0 }
   for (const worker of workers.values()) {
     slots.total += worker.slots
@@ -39,9 +38,9 @@ export function readFigures(grid: GridState): Figures {
     if (queued + active > 0) bySignature.set(describeRequirements(group), { queued, active })
   }
   return {
-    queued: waitingTasks(grid),
-    active: taskCounts.assigned + taskCounts.running + taskCounts.stopping,
-    tasks: { ...taskCounts },
+    queued: tasks.waiting,
+    active: tasks.counts.assigned + tasks.counts.running + tasks.counts.stopping,
+    tasks: { ...tasks.counts },
     workers: { ...workerCounts, OFFLINE: grid.awaited.size },
     slots,
     byInstance,

@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest'
-import { submitTask } from './client-events.ts'
 import { makeGridState } from './grid.ts'
 import { DEFAULT_OPTIONS } from './model/options.ts'
 import { settleGrid } from './placement/settle-grid.ts'
-import { instanceNamed } from './queue/instances.ts'
-import { groupFor } from './queue/matchmaking.ts'
+import { groupFor, instanceNamed } from './queue/new-task.ts'
 import { FEWEST_SWEPT } from './queue/queue-state.ts'
 import { registerWorker } from './register-worker.ts'
+import { submitTask } from './submit-task.ts'
 import { dismissWorker } from './worker-events.ts'
-import type { Worker } from './workers/worker.ts'
+import type { Worker } from './workers/records.ts'
 
 const grid = () => makeGridState({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0 })
 const nothing = { cpu: 0, memory: 0, disk: 0 }
 const ask = (value: string) => ({ properties: [{ name: 'image', value }], refusesPreemptible: false, demand: nothing })
 
-test('requirement groups without tasks are dropped when there are too many', () => {
+test('requirement groups without tasks are dropped above FEWEST_SWEPT.groups', () => {
   const state = grid()
   for (let i = 0; i < 2 * FEWEST_SWEPT.groups; i++) {
     groupFor(state, ask(`image-${i}`))
@@ -33,13 +32,13 @@ test('a requirement group with a queued task is kept', () => {
   expect(state.tasks.get('one')?.group).toBe(groupFor(state, ask('kept')))
 })
 
-test('instances without tasks are dropped when there are too many', () => {
+test('instances without tasks are dropped above FEWEST_SWEPT.instances', () => {
   const state = grid()
   for (let i = 0; i < 20_000; i++) instanceNamed(state, `instance-${i}`)
   expect(state.instances.size).toBeLessThanOrEqual(FEWEST_SWEPT.instances)
 })
 
-test('worker classes without workers are dropped when there are too many', () => {
+test('worker classes without workers are dropped, so that at most 257 remain', () => {
   const state = grid()
   groupFor(state, ask('any'))
   for (let i = 0; i < 1000; i++) {

@@ -1,19 +1,16 @@
-import { TASK_STATES } from '../model/task-state.ts'
-import { WORKER_STATES } from '../model/worker-state.ts'
+import { WORKER_STATES, type WorkerState } from '../model/worker-state.ts'
 import { KeyedHeap } from './keyed-heap.ts'
-import type { LeaseDue } from './leases/lease-state.ts'
-import { LeaseTable } from './leases/lease-table.ts'
+import { type LeaseDue, LeaseTable } from './leases/lease-table.ts'
 import { reserversIn, type SchedulerOptions } from './model/options.ts'
-import type { PlacementState } from './placement/placement-state.ts'
+import type { PlacementState } from './placement/reserved-slots.ts'
 import { FEWEST_SWEPT, type QueueDue } from './queue/queue-state.ts'
 import type { InstanceState } from './queue/records.ts'
-import { RequirementGroupTable } from './queue/requirement-group-table.ts'
-import { TaskTable } from './queue/task-table.ts'
+import { RequirementGroupTable, TaskTable } from './queue/tables.ts'
 import { type HeapRules, LazyHeap } from './shares/lazy-heap.ts'
-import { UsageLedger } from './shares/usage-ledger.ts'
+import { UsageLedger } from './shares/usage-accounts.ts'
 import { makeAffinity } from './workers/affinity.ts'
 import { GaugeTable } from './workers/gauges.ts'
-import type { WorkerDue } from './workers/workers-state.ts'
+import type { WorkerDue } from './workers/worker.ts'
 
 export type Due = WorkerDue | QueueDue | LeaseDue
 
@@ -21,9 +18,6 @@ export type Due = WorkerDue | QueueDue | LeaseDue
 export interface GridState extends PlacementState {
   readonly timers: KeyedHeap<Due>
 }
-
-const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
-  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 
 const WAITING_INSTANCES: HeapRules<InstanceState> = { isEmpty: ({ queued }) => queued === 0 }
 
@@ -54,8 +48,7 @@ export function makeGridState(options: SchedulerOptions): GridState {
     timers: new KeyedHeap(),
     toPlace: [],
     freed: [],
-    taskCounts: zeros(TASK_STATES),
-    workerCounts: zeros(WORKER_STATES),
+    workerCounts: Object.fromEntries(WORKER_STATES.map((state) => [state, 0])) as Record<WorkerState, number>,
     awaited: new Map(),
     answered: [],
     leasesGranted: 0,

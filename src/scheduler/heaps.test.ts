@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeyedHeap } from './keyed-heap.ts'
-import { type Heaped, LazyHeap } from './shares/lazy-heap.ts'
-import { UsageLedger } from './shares/usage-ledger.ts'
+import { LazyHeap } from './shares/lazy-heap.ts'
+import { type Heaped, UsageLedger } from './shares/usage-accounts.ts'
 
 test('a keyed heap returns its items in the order of their keys', () => {
   fc.assert(
@@ -46,7 +46,7 @@ function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Pa
   return { heap, parties }
 }
 
-test('a lazy heap finds the least usage although usage grows and items become empty without a call to the heap', () => {
+test('a lazy heap finds the least usage, although it is not notified when usage grows or items become empty', () => {
   const changes = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 20 }), fc.boolean()))
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 10 }), changes, (served, grows) => {

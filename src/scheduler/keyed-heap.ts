@@ -1,6 +1,6 @@
 /**
- * A binary heap with the keys in a separate array: a comparison reads only numbers, and stays cheap when the items are no
- * longer in the processor's cache.
+ * A binary heap with the keys in a separate array: a comparison reads only numbers, and stays cheap when the items are
+ * no longer in the processor's cache.
  */
 export class KeyedHeap<Item> {
   readonly #keys: number[] = []

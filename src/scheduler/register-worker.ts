@@ -1,20 +1,17 @@
 import type { GridState } from './grid.ts'
+import { failAttempt, yieldTask } from './leases/end-attempt.ts'
 import { attachLease, detachLease } from './leases/grant-lease.ts'
-import { leaseEndsAt } from './leases/lease-deadlines.ts'
-import { currentLease, heldTasks } from './leases/lease-state.ts'
-import { failAttempt, yieldTask } from './leases/retry.ts'
+import { currentLease, heldTasks, leaseEndsAt } from './leases/lease-table.ts'
 import { addUnconfirmed } from './leases/unconfirmed-ends.ts'
-import { admit, removeWorker } from './live-workers.ts'
-import { offeredAmounts } from './model/amounts.ts'
 import type { AttemptRef, Register } from './model/events.ts'
+import { offeredAmounts } from './model/requirements.ts'
 import { classFor } from './queue/matchmaking.ts'
 import type { Task } from './queue/records.ts'
-import { stopUnknownAttempts } from './worker-events.ts'
+import { admit, removeWorker, stopUnknownAttempts } from './worker-events.ts'
 import { Gauges } from './workers/gauges.ts'
-import { noUnconfirmed, setListed, type Worker } from './workers/worker.ts'
+import type { Worker } from './workers/records.ts'
+import { moveWorker, setListed, watchWorker } from './workers/worker.ts'
 import { sharedTotal } from './workers/worker-class.ts'
-import { quietUntil, watchWorker } from './workers/worker-watch.ts'
-import { moveWorker } from './workers/workers-state.ts'
 
 /** Registers a worker. If it was registered before, it keeps the attempts that it lists; its other attempts fail. */
 export function registerWorker(grid: GridState, event: Register): void {
@@ -84,7 +81,7 @@ function add(grid: GridState, event: Register): Worker {
     slots: Math.max(1, Math.floor(event.slots) || 1),
     prefetch: event.pulls ? 0 : Math.max(0, Math.floor(event.prefetch ?? 0) || 0),
     pulls: event.pulls ?? false,
-    lastHeard: grid.now,
+    lastMessageAt: grid.now,
     disconnectedAt: undefined,
     kept: false,
     freed: false,
@@ -100,7 +97,9 @@ function add(grid: GridState, event: Register): Worker {
     asked: 0,
     refusesTasks: false,
     refusesStaging: false,
-    ...noUnconfirmed(),
+    unconfirmed: new Map(),
+    unconfirmedSlots: 0,
+    unconfirmedStaged: 0,
   }
   grid.workers.set(worker.id, worker)
   grid.anyRegistered = true
@@ -108,6 +107,6 @@ function add(grid: GridState, event: Register): Worker {
   setListed(own.workers, worker, { place: 'classAt', listed: true })
   grid.workerCounts.OFFLINE++
   moveWorker(grid, worker, { move: 'register', what: 'it registered' })
-  watchWorker(grid, worker, quietUntil(grid, worker))
+  watchWorker(grid, worker, grid.now + Math.min(grid.options.heartbeatTimeoutMs, grid.options.unhealthyAfterMs))
   return worker
 }

@@ -1,30 +1,25 @@
 import type { GridState } from './grid.ts'
-import type { AttemptLease } from './leases/lease.ts'
-import { leaseEndsAt, timeoutAt } from './leases/lease-deadlines.ts'
-import { currentLease, heldTasks } from './leases/lease-state.ts'
-import { failAttempt } from './leases/retry.ts'
+import { failAttempt, yieldTask } from './leases/end-attempt.ts'
+import { type AttemptLease, currentLease, heldTasks, leaseEndsAt, timeoutAt } from './leases/lease-table.ts'
 import { awaitConfirmation, nextUnconfirmedAt } from './leases/unconfirmed-ends.ts'
 import type { Task } from './queue/records.ts'
-import { healthProblem } from './workers/health.ts'
-import type { Worker } from './workers/worker.ts'
-import { lostAt, watchWorker } from './workers/worker-watch.ts'
-import { freeWorker, moveWorker } from './workers/workers-state.ts'
+import type { Worker } from './workers/records.ts'
+import { freeWorker, lostAt, moveWorker, watchWorker } from './workers/worker.ts'
 
 /** Degrades an unhealthy worker, which then gets fewer tasks, and recovers a degraded one that is healthy again. */
 export function reviewWorker(grid: GridState, worker: Worker): void {
   const degraded = worker.state === 'DEGRADED'
   if (!degraded && worker.state !== 'ONLINE' && worker.state !== 'BUSY') return
-  const { health } = worker
-  const counted = grid.options.degradeByLoad ? health : { ...health, load: 0 }
-  const what = healthProblem(counted, grid.now, degraded) ?? silence(grid, worker)
+  const byLoad = grid.options.degradeByLoad
+  const what = worker.health.problem(grid.now, { degraded, byLoad }) ?? silence(grid, worker)
   if (what !== undefined && !degraded) moveWorker(grid, worker, { move: 'degrade', what })
   else if (what === undefined && degraded) moveWorker(grid, worker, { move: 'recover', what: 'healthy again' })
   else return
   freeWorker(grid, worker)
 }
 
-const silence = ({ now, options }: GridState, { lastHeard }: Worker): string | undefined =>
-  now - lastHeard >= options.unhealthyAfterMs ? `no message for ${seconds(now - lastHeard)}` : undefined
+const silence = ({ now, options }: GridState, { lastMessageAt }: Worker): string | undefined =>
+  now - lastMessageAt >= options.unhealthyAfterMs ? `no message for ${seconds(now - lastMessageAt)}` : undefined
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
@@ -48,7 +43,9 @@ function expireLease(grid: GridState, task: Task, lease: AttemptLease): void {
   grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: late ? 'timeout' : 'superseded' })
   if (!late) {
     const what = `worker ${workerId} did not renew its lease`
-    failAttempt(grid, task, lease.staged ? { what } : { what, lostWorker: workerId })
+    // A task that was only staged has not been tried.
+    if (lease.staged) yieldTask(grid, task, what)
+    else failAttempt(grid, task, { what, lostWorker: workerId })
     return
   }
   // The worker should have stopped the command and reported the time-out. It did not, so another worker is tried.
@@ -59,7 +56,7 @@ function expireLease(grid: GridState, task: Task, lease: AttemptLease): void {
 
 /** Sets the worker's timer to the earliest deadline of the worker and of its leases. */
 export function watchAgain(grid: GridState, worker: Worker): void {
-  const unhealthyAt = worker.lastHeard + grid.options.unhealthyAfterMs
+  const unhealthyAt = worker.lastMessageAt + grid.options.unhealthyAfterMs
   let next = lostAt(grid, worker)
   if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
   if (worker.unconfirmed.size > 0) next = Math.min(next, nextUnconfirmedAt(worker))

@@ -1,5 +1,6 @@
 import type { TaskState } from '../model/task-state.ts'
-import { joinTask, leaveTask, requestCancel, submitTask } from './client-events.ts'
+import { joinTask, leaveTask, requestCancel } from './cancel-task.ts'
+import { explainTask } from './explain-task.ts'
 import { type Figures, readFigures } from './figures.ts'
 import { type GridState, makeGridState } from './grid.ts'
 import { clearRefusals } from './leases/unconfirmed-ends.ts'
@@ -9,13 +10,12 @@ import { DEFAULT_OPTIONS, type SchedulerOptions } from './model/options.ts'
 import { settleGrid } from './placement/settle-grid.ts'
 import { registerWorker } from './register-worker.ts'
 import { restoreTask } from './restore-task.ts'
+import { submitTask } from './submit-task.ts'
 import { tick } from './tick.ts'
-import { explainTask } from './why.ts'
 import { dismissWorker, drainWorker, recordHeartbeat, resumeWorker } from './worker-events.ts'
 import { reportFinished, reportReturned, reportStarted } from './worker-reports.ts'
-import type { Worker } from './workers/worker.ts'
-import { lostAt, watchWorker } from './workers/worker-watch.ts'
-import { freeWorker } from './workers/workers-state.ts'
+import type { Worker } from './workers/records.ts'
+import { freeWorker, lostAt, watchWorker } from './workers/worker.ts'
 
 /**
  * The core of the grid: takes events and returns effects. It never awaits, reads no clock and uses only the injected
@@ -103,7 +103,7 @@ function handleWorker(grid: GridState, event: WorkerEvent): void {
       return recordHeartbeat(grid, worker, event)
     case 'ask':
       worker.asked = Math.max(0, Math.floor(event.tasks) || 0)
-      worker.lastHeard = grid.now
+      worker.lastMessageAt = grid.now
       worker.disconnectedAt = undefined
       clearRefusals(worker)
       freeWorker(grid, worker)

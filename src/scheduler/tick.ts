@@ -1,18 +1,19 @@
+import { unmatched } from './explain-task.ts'
 import type { Due, GridState } from './grid.ts'
-import { finishTask } from './leases/finish-task.ts'
-import { requeueTask } from './leases/retry.ts'
+import { finishTask, requeueTask } from './leases/end-attempt.ts'
 import { expireUnconfirmed } from './leases/unconfirmed-ends.ts'
 import { reviewBlockedPool } from './queue/kept-workers.ts'
 import { tasksPastGrace, watchGroup } from './queue/no-worker-grace.ts'
 import type { RequirementGroup } from './queue/records.ts'
 import { expireAwaited } from './restore-task.ts'
 import { expireLeases, reviewWorker, watchAgain } from './review-worker.ts'
-import { unmatched } from './unmatched.ts'
 import { loseWorker } from './worker-events.ts'
-import { isRegistered, type Worker } from './workers/worker.ts'
-import { lostAt } from './workers/worker-watch.ts'
+import type { Worker } from './workers/records.ts'
+import { isRegistered, lostAt } from './workers/worker.ts'
 
-/** Handles the timers that are due. No other event lets a deadline pass. Timers set meanwhile wait for the next tick. */
+/**
+ * Handles the timers that are due. No other event lets a deadline pass. Timers set meanwhile wait for the next tick.
+ */
 export function tick(grid: GridState): void {
   const due: Due[] = []
   while (grid.timers.size > 0 && grid.timers.firstKey <= grid.now) due.push(grid.timers.pop() as Due)
@@ -39,7 +40,7 @@ function reviewDueWorker(grid: GridState, worker: Worker): void {
   if (worker.lookAt > grid.now || !isRegistered(worker)) return
   worker.lookAt = Number.POSITIVE_INFINITY
   if (lostAt(grid, worker) <= grid.now) {
-    const silent = Math.round((grid.now - worker.lastHeard) / 1000)
+    const silent = Math.round((grid.now - worker.lastMessageAt) / 1000)
     const what = worker.disconnectedAt === undefined ? `no message for ${silent} s` : 'it did not reconnect'
     loseWorker(grid, worker, what)
     return

@@ -1,12 +1,17 @@
 import type { GridState } from './grid.ts'
-import { currentLease, heldTasks } from './leases/lease-state.ts'
-import { failAttempt, yieldTask } from './leases/retry.ts'
+import { failAttempt, yieldTask } from './leases/end-attempt.ts'
+import { currentLease, heldTasks } from './leases/lease-table.ts'
 import { awaitConfirmation, clearRefusals, confirmUnlisted } from './leases/unconfirmed-ends.ts'
-import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
 import type { AttemptRef, Heartbeat } from './model/events.ts'
+import { unpark } from './queue/enqueue.ts'
+import { notePoolBlocked, releaseKeptWorker } from './queue/kept-workers.ts'
+import { noteIdleClass } from './queue/matchmaking.ts'
+import { poolLiveChanged } from './queue/no-worker-grace.ts'
+import { poolsServedBy } from './queue/queue-state.ts'
 import { reviewWorker } from './review-worker.ts'
-import type { Worker } from './workers/worker.ts'
-import { freeWorker, moveWorker } from './workers/workers-state.ts'
+import type { Worker } from './workers/records.ts'
+import { freeWorker, moveWorker, refreshWorker, setListed } from './workers/worker.ts'
+import { addShape, removeShape } from './workers/worker-class.ts'
 
 /** Removes a worker that disappeared: the attempts that it held fail. */
 export function loseWorker(grid: GridState, worker: Worker, what: string): void {
@@ -18,7 +23,9 @@ export function loseWorker(grid: GridState, worker: Worker, what: string): void 
   }
 }
 
-/** Removes a worker that left or was preempted: its tasks are queued again, and it does not count as their fault. */
+/**
+ * Removes a worker that deregistered or was preempted: its tasks are queued again, and this does not count as a fault.
+ */
 export function dismissWorker(grid: GridState, worker: Worker, what: string): void {
   const tasks = heldTasks(grid, worker)
   removeWorker(grid, worker, what)
@@ -26,7 +33,7 @@ export function dismissWorker(grid: GridState, worker: Worker, what: string): vo
 }
 
 export function recordHeartbeat(grid: GridState, worker: Worker, { holds, load, draining }: Heartbeat): void {
-  worker.lastHeard = grid.now
+  worker.lastMessageAt = grid.now
   worker.disconnectedAt = undefined
   if (load !== undefined && load >= 0) worker.health.load = Math.min(1, load)
   if (worker.state === 'REGISTERING') admit(grid, worker)
@@ -49,7 +56,10 @@ function renew(grid: GridState, worker: Worker, holds: readonly AttemptRef[] | u
     if (held && claimed !== undefined) listed?.delete(task.id)
     // The lease may not have reached the worker when it sent this heartbeat.
     const mayBeInTransit = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
-    if (!held && !mayBeInTransit) failAttempt(grid, task, { what: `worker ${worker.id} no longer runs it` })
+    if (held || mayBeInTransit) continue
+    const what = `worker ${worker.id} no longer runs it`
+    if (lease.staged) yieldTask(grid, task, what)
+    else failAttempt(grid, task, { what })
   }
   if (listed !== undefined) stopUnknownAttempts(grid, worker, listed)
 }
@@ -84,4 +94,50 @@ export function stopUnknownAttempts(
 ): void {
   for (const { task, fencing } of listed.values())
     grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
+}
+
+export function admit(grid: GridState, worker: Worker): void {
+  moveWorker(grid, worker, { move: 'admit', what: 'it is ready' })
+  becomeLive(grid, worker)
+}
+
+/** Counts the worker as one that can serve the tasks of its pools. */
+function becomeLive(grid: GridState, worker: Worker): void {
+  const isNew = addShape(worker.class, worker.total)
+  liveChanged(grid, worker, 1)
+  if (isNew) for (const pool of poolsServedBy(grid, worker.class)) unpark(pool)
+  freeWorker(grid, worker)
+}
+
+function ceaseLive(grid: GridState, worker: Worker): void {
+  removeShape(worker.class, worker.total)
+  liveChanged(grid, worker, -1)
+  const pool = grid.keptFor.get(worker)
+  if (pool === undefined) return
+  releaseKeptWorker(grid, pool)
+  notePoolBlocked(grid, pool)
+}
+
+const isLive = ({ state }: Worker): boolean => state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
+
+/** Removes the worker from all tables. The caller decides about the tasks that it held. */
+export function removeWorker(grid: GridState, worker: Worker, what: string): void {
+  if (isLive(worker)) ceaseLive(grid, worker)
+  moveWorker(grid, worker, { move: 'lose', what })
+  grid.workerCounts.OFFLINE-- // workers that are gone are not counted
+  refreshWorker(grid, worker)
+  setListed(worker.class.workers, worker, { place: 'classAt', listed: false })
+  grid.workers.delete(worker.id)
+  worker.free.close()
+  noteIdleClass(grid, worker.class)
+}
+
+/** Updates the pools of the worker's class when the first live worker arrives or the last one leaves. */
+function liveChanged(grid: GridState, { class: own }: Worker, by: 1 | -1): void {
+  own.live += by
+  if (own.live !== (by === 1 ? 1 : 0)) return
+  for (const pool of poolsServedBy(grid, own)) {
+    pool.live += by
+    if (pool.live === (by === 1 ? 1 : 0)) poolLiveChanged(grid, pool)
+  }
 }

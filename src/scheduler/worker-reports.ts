@@ -1,19 +1,12 @@
 import type { GridState } from './grid.ts'
-import { finishTask } from './leases/finish-task.ts'
-import { startStaged } from './leases/grant-lease.ts'
-import type { AttemptLease } from './leases/lease.ts'
-import { timeoutAt } from './leases/lease-deadlines.ts'
-import { preloadTask } from './leases/preload-task.ts'
-import { failAttempt, undoAttempt, yieldTask } from './leases/retry.ts'
+import { failAttempt, finishTask, undoAttempt, yieldTask } from './leases/end-attempt.ts'
+import { learnDuration, startStaged } from './leases/grant-lease.ts'
+import { type AttemptLease, taskHeld, timeoutAt } from './leases/lease-table.ts'
 import { clearRefusals, confirmEnd } from './leases/unconfirmed-ends.ts'
 import type { AttemptRef, FinishedReport, ReturnedReport } from './model/events.ts'
-import { moveTask } from './queue/queue-state.ts'
 import type { Task } from './queue/records.ts'
-import { learnDuration } from './queue/requirement-group.ts'
 import { reviewWorker } from './review-worker.ts'
-import { refreshWorker } from './workers/availability.ts'
-import { noteAttempt, noteLatency } from './workers/health.ts'
-import { watchWorker } from './workers/worker-watch.ts'
+import { refreshWorker, watchWorker } from './workers/worker.ts'
 
 /** A returned task is not a fault, but more returns than this count as one. */
 const MOST_RETURNS = 32
@@ -39,6 +32,28 @@ function reportedLease(grid: GridState, { task: id, worker, fencing }: Report): 
   return undefined
 }
 
+/**
+ * Reads one field of every object that the end of the task will need. With a million tasks, none of them is in the
+ * processor's cache, and a decision that loads one after the other waits for each. These reads do not depend on each
+ * other, so the processor overlaps them. The sum keeps them from being optimised away.
+ */
+function preloadTask(grid: GridState, task: Task, lease: AttemptLease): void {
+  const { group, invocation, instance, demand, id } = task
+  const { worker, workerId } = lease
+  let sum = grid.tasks.preload(task) + group.active + invocation.queued + instance.active + id.length + workerId.length
+  sum += (demand.cpu > 0 ? 1 : 0) + task.attempt + lease.charged
+  if (worker !== undefined) {
+    const { firstStaged, free, turn } = worker
+    sum += (free.cpu > 0 ? 1 : 0) + turn
+    // This task most likely gets the slot next.
+    if (firstStaged !== undefined) {
+      const next = taskHeld(grid, firstStaged)
+      if (next !== undefined) sum += next.demand.cpu > 0 ? 1 : 0
+    }
+  }
+  grid.preloaded = sum
+}
+
 /** The same for a report that ends the attempt; it confirms the end of an attempt without a lease. */
 function endedLease(grid: GridState, report: Report): Held | undefined {
   const held = reportedLease(grid, report)
@@ -60,11 +75,11 @@ function start(grid: GridState, { task, lease }: Held): void {
   const { worker } = lease
   if (lease.staged && worker !== undefined) startStaged(grid, task, worker)
   lease.startedAt = grid.now
-  moveTask(grid, task, 'start')
+  grid.tasks.move(task, 'start')
   grid.effects.push({ kind: 'started', task: task.id, worker: lease.workerId, fencing: lease.fencing })
   if (worker === undefined) return
-  worker.lastHeard = grid.now
-  noteLatency(worker.health, grid.now - lease.grantedAt)
+  worker.lastMessageAt = grid.now
+  worker.health.noteLatency(grid.now - lease.grantedAt)
   watchWorker(grid, worker, timeoutAt(grid.options.timeoutGraceMs, lease, task.timeoutMs))
 }
 
@@ -74,8 +89,8 @@ export function reportFinished(grid: GridState, event: FinishedReport): void {
   const { task, lease } = held
   const { worker } = lease
   if (worker !== undefined) {
-    noteAttempt(worker.health, event.outcome.kind === 'fault', grid.now)
-    worker.lastHeard = grid.now
+    worker.health.noteAttempt(event.outcome.kind === 'fault', grid.now)
+    worker.lastMessageAt = grid.now
     clearRefusals(worker)
     reviewWorker(grid, worker)
   }
@@ -110,7 +125,7 @@ export function reportReturned(grid: GridState, report: ReturnedReport): void {
   if (report.noSlot) return refused(grid, held, report.what)
   // A worker may return tasks that it has not started, for instance because it is about to leave.
   if (worker !== undefined && report.undelivered) {
-    noteAttempt(worker.health, true, grid.now)
+    worker.health.noteAttempt(true, grid.now)
     reviewWorker(grid, worker)
   }
   if (++held.task.yields > MOST_RETURNS) failAttempt(grid, held.task, { what: report.what })

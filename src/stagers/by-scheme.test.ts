@@ -13,7 +13,7 @@ stagerContract('a registry with one stager', async () => {
 
 const NODE: StagedNode = { kind: 'file', digest: digestOf('sha256', Buffer.from('x')), executable: false }
 
-/** Finds the same file at every location, and notes which stager was called. */
+/** Finds the same file at each location, and records the stager that was called. */
 const noting = (name: string, calls: string[]): Stager => ({
   async find(location) {
     calls.push(`${name} find ${location}`)

@@ -19,7 +19,7 @@ async function tree() {
   return { stager: casStager(trees), blob, below, root }
 }
 
-test('finds blobs, directories, and entries of directories', async () => {
+test('find returns blobs, directories, and entries of directories', async () => {
   const { stager, blob, below, root } = await tree()
   expect(await stager.find(fileLocation(blob))).toEqual({ kind: 'file', digest: blob, executable: false })
   expect(await stager.find(treeLocation(root))).toEqual({ kind: 'directory', digest: root })
@@ -27,7 +27,7 @@ test('finds blobs, directories, and entries of directories', async () => {
   expect(await stager.find(`${treeLocation(root)}/a%20b/x`)).toEqual({ kind: 'file', digest: blob, executable: true })
 })
 
-test('does not find blobs that are not in the store, paths below a file, and other schemes', async () => {
+test('find returns undefined for absent blobs, paths below a file, and other schemes', async () => {
   const { stager, root } = await tree()
   const absent = { fn: 'sha256', hash: 'cd'.repeat(32), size: 1 } as const
   for (const location of [
@@ -41,7 +41,7 @@ test('does not find blobs that are not in the store, paths below a file, and oth
     expect(await stager.find(location), location).toBeUndefined()
 })
 
-test('reads the digest in a location, also of a blob that is not in the store', async () => {
+test('named returns the digest in a location, also of an absent blob', async () => {
   const { stager, blob, root } = await tree()
   expect(stager.named(fileLocation(blob, true))).toEqual({ kind: 'file', digest: blob })
   expect(stager.named(`${treeLocation(root)}/no/such/entry`)).toEqual({ kind: 'directory', digest: root })

@@ -3,7 +3,7 @@ import type { Stager } from './stager.ts'
 import type { TreeStore } from './tree-store.ts'
 import { directoryOf } from './trees.fixture.ts'
 
-/** A new stager over an empty store, and a destination that it can put data to. */
+/** A new stager over an empty store, and a destination to which it can put data. */
 export interface StagerUnderTest {
   readonly stager: Stager
   readonly trees: TreeStore
@@ -23,14 +23,14 @@ export function stagerContract(name: string, open: () => Promise<StagerUnderTest
   }
 
   describe(`${name}: stager contract`, () => {
-    test.each([false, true])('a file that was put is found again (executable: %s)', async (executable) => {
+    test.each([false, true])('a file that was put is found (executable: %s)', async (executable) => {
       const { stager, trees, to, blob } = await withTree()
       const location = await stager.put({ kind: 'file', digest: blob, executable }, to)
       expect(await stager.find(location)).toEqual({ kind: 'file', digest: blob, executable })
       expect(await trees.has(blob)).toBe(true)
     })
 
-    test('a directory that was put is found again, and so are its entries', async () => {
+    test('a directory that was put is found, and so are its entries', async () => {
       const { stager, to, blob, below, root } = await withTree()
       const location = await stager.put({ kind: 'directory', digest: root }, to)
       expect(await stager.find(location)).toEqual({ kind: 'directory', digest: root })
@@ -52,7 +52,7 @@ export function stagerContract(name: string, open: () => Promise<StagerUnderTest
         expect(await stager.find(location), location).toBeUndefined()
     })
 
-    test('locations of no known scheme hold nothing, and nothing can be put there', async () => {
+    test('at a location of an unknown scheme nothing is found, and put is invalid', async () => {
       const { stager, blob } = await withTree()
       for (const location of ['', 'x', '/etc/passwd', 'no-such-scheme:x', '__proto__:x']) {
         expect(await stager.find(location), location).toBeUndefined()
@@ -63,7 +63,7 @@ export function stagerContract(name: string, open: () => Promise<StagerUnderTest
       }
     })
 
-    test('a digest that is read from a location is the digest of what was put there', async () => {
+    test('named returns no digest or the digest that was put', async () => {
       const { stager, to, root } = await withTree()
       const location = await stager.put({ kind: 'directory', digest: root }, to)
       expect([undefined, { kind: 'directory', digest: root }]).toContainEqual(stager.named(location))

@@ -14,7 +14,7 @@ async function room() {
   return { trees, blob, folder, lay }
 }
 
-test('files go by their digests, short texts with the task, directories as parts of one tree', async () => {
+test('files are placed by digest, short texts are inlined, and directories become one tree', async () => {
   const { trees, blob, folder, lay } = await room()
   const inputs = await lay(
     { kind: 'file', path: 'in/0/data', location: fileLocation(blob, true), writable: false },
@@ -31,7 +31,7 @@ test('files go by their digests, short texts with the task, directories as parts
   expect(one && (await trees.directory(one.digest))?.directories).toEqual([{ name: 'folder', digest: folder }])
 })
 
-test('a long text goes to the store, and what may be changed is placed file by file', async () => {
+test('a long text is stored as a blob, and a writable tree is placed file by file', async () => {
   const { trees, blob, folder, lay } = await room()
   const { placed, files } = await lay(
     { kind: 'text', path: 'long', contents: 'x'.repeat(20_000), writable: true },
@@ -51,5 +51,5 @@ test.each<[string, RoomItem]>([
 ])('%s is refused', async (_, item) => {
   const { lay } = await room()
   const other: RoomItem = { kind: 'text', path: 'b', contents: 'first', writable: false }
-  await expect(lay(other, item)).rejects.toThrow(/is not there|two inputs want to be b/)
+  await expect(lay(other, item)).rejects.toThrow(/is not there|two inputs have the path b/)
 })

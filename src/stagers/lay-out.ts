@@ -15,15 +15,17 @@ export type RoomItem =
 export interface LayOutTools {
   readonly stager: Stager
   readonly trees: TreeStore
+  /** The limit for files of writable directories, which are placed one by one; default 10,000. */
+  readonly mostWritable?: number
 }
 
 /** Longer texts go to the store: a task is kept in the journal as it is. */
 const INLINE_BYTES = 16 * 1024
-/** Limit for writable directories, whose files are placed one by one. */
 const MOST_WRITABLE = 10_000
 
 /** Makes the inputs of a task from the entries of its room: files by digest, directories as parts of one tree. */
-export async function layOut(items: readonly RoomItem[], { stager, trees }: LayOutTools): Promise<CommandTaskInputs> {
+export async function layOut(items: readonly RoomItem[], tools: LayOutTools): Promise<CommandTaskInputs> {
+  const { stager, trees, mostWritable = MOST_WRITABLE } = tools
   const placed: PlacedFile[] = []
   const files: InlineFile[] = []
   const tree = new Level()
@@ -33,7 +35,7 @@ export async function layOut(items: readonly RoomItem[], { stager, trees }: LayO
     tree.make(path)
     for (const { name, digest: blob, executable } of directory.files)
       placed.push({ path: `${path}/${name}`, digest: blob, executable, writable: true })
-    if (placed.length > MOST_WRITABLE) throw invalid(`more than ${MOST_WRITABLE} files are to be writable`, 'range')
+    if (placed.length > mostWritable) throw invalid(`more than ${mostWritable} files are to be writable`, 'range')
     for (const { name, digest: below } of directory.directories) await copyOut(below, `${path}/${name}`)
   }
   for (const item of items) {
@@ -60,7 +62,7 @@ const gone = (what: string): FaultError => invalid(`${what} is not there`)
 function mustDiffer(files: readonly { readonly path: string }[]): void {
   const seen = new Set<string>()
   for (const { path } of files) {
-    if (seen.has(path)) throw invalid(`two inputs want to be ${path}`)
+    if (seen.has(path)) throw invalid(`two inputs have the path ${path}`)
     seen.add(path)
   }
 }
@@ -81,7 +83,7 @@ class Level {
     const names = path.split('/')
     const level = this.#descend(names.slice(0, -1), path)
     const name = names.at(-1) ?? ''
-    if (level.#below.has(name)) throw invalid(`two inputs want to be ${path}`)
+    if (level.#below.has(name)) throw invalid(`two inputs have the path ${path}`)
     level.#below.set(name, digest)
   }
 
@@ -89,7 +91,7 @@ class Level {
     let level: Level = this
     for (const name of names) {
       const next = level.#below.get(name) ?? new Level()
-      if (!(next instanceof Level)) throw invalid(`${path} is to lie in a directory that is an input`)
+      if (!(next instanceof Level)) throw invalid(`${path} is inside a directory that is itself an input`)
       level.#below.set(name, next)
       level = next
     }

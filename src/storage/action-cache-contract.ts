@@ -5,9 +5,9 @@ import type { ActionCache, ActionName } from './action-cache.ts'
 const action: Digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 142 }
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-/** The behaviour that every action cache has. */
+/** The behaviour of every action cache. */
 export function actionCacheContract(name: string, makeCache: Make): void {
-  describe(`${name}: an action cache`, () => {
+  describe(`${name}: action cache`, () => {
     names(makeCache)
     results(makeCache)
     concurrent(makeCache)
@@ -22,14 +22,14 @@ async function found(cache: ActionCache, instance: string, key: ActionName): Pro
 }
 
 function results(makeCache: Make): void {
-  test('answers with what was put, and with nothing before', async () => {
+  test('returns the stored result, and undefined before it is stored', async () => {
     const cache = await makeCache()
     expect(await found(cache, 'main', action)).toBeUndefined()
     await cache.put('main', action, bytes('exit 0'))
     expect(await found(cache, 'main', action)).toBe('exit 0')
   })
 
-  test('answers with the newest of several results', async () => {
+  test('returns the newest of several results', async () => {
     const cache = await makeCache()
     for (const text of ['first', 'second', 'third']) await cache.put('main', action, bytes(text))
     expect(await found(cache, 'main', action)).toBe('third')
@@ -37,7 +37,7 @@ function results(makeCache: Make): void {
     expect(await found(cache, 'main', action)).toBe('c')
   })
 
-  test('holds results of any size, the empty one too', async () => {
+  test('stores results of 0 to 3,000,000 bytes', async () => {
     const cache = await makeCache()
     for (const text of ['', 'x'.repeat(70_000), 'y'.repeat(3_000_000)]) {
       const key = { ...action, hash: text.length.toString(16).padStart(64, '0') }
@@ -46,7 +46,7 @@ function results(makeCache: Make): void {
     }
   })
 
-  test('keeps its own copy', async () => {
+  test("stores a copy of the caller's bytes", async () => {
     const cache = await makeCache()
     const result = bytes('mine')
     await cache.put('main', action, result)
@@ -56,7 +56,7 @@ function results(makeCache: Make): void {
 }
 
 function names(makeCache: Make): void {
-  test('keeps instances apart, and the nameless one from all others', async () => {
+  test('separates instances, including the one with the empty name', async () => {
     const cache = await makeCache()
     await cache.put('one', action, bytes('of one'))
     await cache.put('', action, bytes('of none'))
@@ -65,7 +65,7 @@ function names(makeCache: Make): void {
     expect(await found(cache, 'on', action)).toBeUndefined()
   })
 
-  test('takes function, hash and size for the name', async () => {
+  test('identifies an action by digest function, hash and size', async () => {
     const cache = await makeCache()
     await cache.put('main', action, bytes('result'))
     for (const other of [
@@ -78,12 +78,12 @@ function names(makeCache: Make): void {
     }
   })
 
-  test('does without the size where it is not known, on one side or on both', async () => {
+  test('ignores the size when the reader or the writer does not know it', async () => {
     const cache = await makeCache()
     const { size: _, ...nameOnly } = action
-    await cache.put('main', nameOnly, bytes('nobody knows'))
-    expect(await found(cache, 'main', action)).toBe('nobody knows')
-    expect(await found(cache, 'main', nameOnly)).toBe('nobody knows')
+    await cache.put('main', nameOnly, bytes('unknown field'))
+    expect(await found(cache, 'main', action)).toBe('unknown field')
+    expect(await found(cache, 'main', nameOnly)).toBe('unknown field')
     await cache.put('main', action, bytes('the writer knows'))
     expect(await found(cache, 'main', nameOnly)).toBe('the writer knows')
     expect(await found(cache, 'main', { ...action, size: 143 })).toBeUndefined()
@@ -93,7 +93,7 @@ function names(makeCache: Make): void {
 const withHash = (number: number): Digest => ({ ...action, hash: number.toString(16).padStart(64, '0') })
 
 function concurrent(makeCache: Make): void {
-  test('answers many questions at once, each with its own result', async () => {
+  test('returns the right result to each of 120 concurrent readers', async () => {
     const cache = await makeCache()
     const texts = Array.from({ length: 120 }, (_, i) => `${i} `.repeat(1 + ((i * 997) % 40_000)))
     await Promise.all(texts.map((text, i) => cache.put('main', withHash(i), bytes(text))))
@@ -105,7 +105,7 @@ function concurrent(makeCache: Make): void {
   })
 
   test.each([100, 70_000, 2_000_000])(
-    'shows the old result or the new one, never some of each (%d bytes)',
+    'returns the old or the new result to concurrent readers, never a mix (%d bytes)',
     async (size) => {
       const cache = await makeCache()
       const texts = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, i) => letter.repeat(size + i * 1000))

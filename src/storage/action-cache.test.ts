@@ -10,7 +10,7 @@ import { packedActionCache } from './packs/packed-action-cache.ts'
 actionCacheContract('memory', () => memoryActionCache())
 actionCacheContract('packs', async () => packedActionCache((await openOn(forgetfulFiles())).store.values()))
 
-test('a full memory forgets the result that was touched least recently', async () => {
+test('a full memory cache evicts the least recently used result', async () => {
   const cache = memoryActionCache({ maxResults: 2 })
   const action = (number: number) => ({ fn: 'sha256', hash: String(number).padStart(64, '0') }) as const
   await cache.put('', action(1), Buffer.from('1'))
@@ -38,7 +38,7 @@ const resultWith = (path: string): Uint8Array =>
     metadata: undefined,
   })
 
-/** A cache that holds one result as versions up to 0.9 stored it: the size as it is, then a result of any kind. */
+/** A cache with one result as versions up to 0.9 stored it: the size unchanged, then a result of any kind. */
 async function cacheOfBefore(size: number, result: Uint8Array) {
   const values = (await openOn(forgetfulFiles())).store.values()
   const name = hashOf('sha256', Buffer.from(`result/1/${ACTION.hash}/main`))
@@ -52,10 +52,10 @@ async function cacheOfBefore(size: number, result: Uint8Array) {
   }
 }
 
-test('a result that an earlier version stored is looked over once, and is a miss when no client can use it', async () => {
+test('a result stored by version 0.9 or older is validated once, and an invalid one is a cache miss', async () => {
   const good = await cacheOfBefore(ACTION.size, resultWith('a'))
   expect(Buffer.from((await good.cache.get('main', ACTION)) ?? [])).toEqual(Buffer.from(resultWith('a')))
-  expect(await good.head()).toBe(-10) // it was looked over
+  expect(await good.head()).toBe(-10) // marked as validated
   expect(Buffer.from((await good.cache.get('main', ACTION)) ?? [])).toEqual(Buffer.from(resultWith('a')))
   expect(await good.cache.get('main', { ...ACTION, size: 8 })).toBeUndefined()
   const unnamed = await cacheOfBefore(Number.NaN, resultWith('a'))

@@ -12,12 +12,15 @@ export const mayBeNamed = (put: ActionName['size'], asked: ActionName['size']): 
   put === undefined || asked === undefined || put === asked
 
 /**
- * Results of actions, by instance and action key. This port stores results as bytes; decorators decode them and check
- * that their blobs exist. A missing result is undefined, not an error.
+ * Results of actions, by instance and action key. This interface stores results as bytes; decorators decode them and
+ * check that their blobs exist. A missing result is undefined, not an error.
  */
 export interface ActionCache {
-  /** Answering touches it. */
+  /** Returns the stored result, and touches it. */
   get(instance: string, action: ActionName): Promise<Uint8Array | undefined>
-  /** The caller has checked the result (result-check.ts). It takes the place of what was there; resolves when it is held as durably as the store promises. */
+  /**
+   * Stores a result, and replaces an earlier one. The caller has checked the result (result-check.ts). Resolves when
+   * the result has the durability of the store.
+   */
   put(instance: string, action: ActionName, result: Uint8Array): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { BlobStore } from './blob-store.ts'
 import { bytesOf, digestOf, manyOf, missingOf, putOne } from './blobs.fixture.ts'
 import { memoryStore } from './memory-store.ts'
 
-/** A store that is somewhere else: it answers later. */
+/** A store with asynchronous replies. */
 const elsewhere = (inner: BlobStore): BlobStore => ({
   ...inner,
   missing: async (list, absent) => inner.missing(list, absent),
@@ -17,8 +17,8 @@ const elsewhere = (inner: BlobStore): BlobStore => ({
 describe.each([
   ['here', (inner: BlobStore) => inner],
   ['elsewhere', elsewhere],
-])('before a store that is %s', (_, place) => {
-  test.each(Object.keys(DIGEST_FUNCTIONS) as DigestFunction[])('the empty blob of %s is always there', async (fn) => {
+])('alwaysHoldingEmptyBlob before a store that is %s', (_, place) => {
+  test.each(Object.keys(DIGEST_FUNCTIONS) as DigestFunction[])('the empty blob of %s is always present', async (fn) => {
     const store = alwaysHoldingEmptyBlob(place(memoryStore()))
     const empty = emptyDigest(fn)
     const impossible = { ...empty, hash: empty.hash.replace(/^./, '0') }
@@ -30,7 +30,7 @@ describe.each([
     expect(await store.find(fn, impossible.hash)).toBeUndefined()
   })
 
-  test('other blobs are as they were', async () => {
+  test('other blobs are unchanged', async () => {
     const store = alwaysHoldingEmptyBlob(place(memoryStore()))
     const digest = await putOne(store, Buffer.from('not empty'))
     const never = digestOf(Buffer.from('never'))

@@ -5,7 +5,7 @@ import type { BlobStore } from './blob-store.ts'
 
 const EMPTY = new Uint8Array(0)
 
-/** Answers for the empty blob itself: clients never upload it, yet expect it to be there. */
+/** Serves the empty blob without the store: clients never upload it, but expect it to exist. */
 export const alwaysHoldingEmptyBlob = (inner: BlobStore): BlobStore => ({
   ...inner,
   missing(list, absent) {
@@ -26,7 +26,7 @@ export const alwaysHoldingEmptyBlob = (inner: BlobStore): BlobStore => ({
   },
 })
 
-/** Compare the hash only for size 0. */
+/** Compares the hash only for size 0, because that is slower. */
 const isEmptyAt = (list: DigestList, index: number): boolean =>
   list.sizes[index] === 0 && isEmptyDigest(digestAt(list, index))
 

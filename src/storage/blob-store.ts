@@ -1,17 +1,17 @@
 import type { Digest, DigestFunction, DigestList } from '../base/digest.ts'
 
 /**
- * Where content lives, under its digest. One of these serves one space: blobs of other spaces are not there.
+ * Stores blobs under their digests. A store serves one space: blobs of other spaces are absent.
  *
- * A store believes what it is told: that bytes match their digest is checked by the `verifying` decorator before they
- * get here. Absence is an answer, not an error; an error means that the store could not do its work (a FaultError:
- * `exhausted` when it is full, `unavailable` when the disk or the upstream fails).
+ * A store does not verify blobs: the `verifying` decorator checks bytes against their digest before they are written.
+ * Absence is a result, not an error. An error means that the store failed (a FaultError: `exhausted` when it is full,
+ * `unavailable` when the disk or the upstream fails).
  *
- * Stores in this process answer `missing` and `find` before they return, and `readMany` too unless large blobs are among what is
- * asked for; others answer with a promise.
+ * Stores in this process return the results of `missing` and `find` synchronously, and those of `readMany` too unless
+ * it includes large blobs. Other stores return a promise.
  */
 export interface BlobStore {
-  /** Sets `absent[i]` to 1 for each digest that is not held and to 0 for each that is, which also touches it. */
+  /** Sets `absent[i]` to 1 for each absent digest. Sets it to 0 for each stored one, and touches that blob. */
   missing(list: DigestList, absent: Uint8Array): void | Promise<void>
   /**
    * Finds the digest of a stored blob by its hash (lower-case hex) and touches the blob; undefined when there is none,
@@ -23,36 +23,38 @@ export interface BlobStore {
    * in any order.
    */
   readMany(list: DigestList, into: BlobSink): void | Promise<void>
-  /** Opens one blob for reading; undefined when it is not held. */
+  /** Opens one blob for reading; returns undefined when it is absent. */
   read(digest: Digest, range: ReadRange, signal?: AbortSignal): Promise<BlobReader | undefined>
   /**
-   * Takes whole blobs; resolves when they are held as durably as the store promises. Held ones are only touched. The
-   * bytes must not change until then. Calls of one turn are gathered by the store, so one for each blob costs little:
-   * that is the way for a caller who wants to know of each blob how it fared.
+   * Writes whole blobs. Resolves when they have the durability of the store. Blobs that exist already are only touched.
+   * The bytes must not change until then. The store batches the calls of one loop turn, so a caller that needs the
+   * outcome of each blob can make one call per blob at little cost.
    */
   writeMany(list: DigestList, blobs: readonly Uint8Array[]): Promise<void>
-  /** Takes one blob in pieces, in the form that the bytes have; nothing is visible before `commit`. */
+  /** Writes one blob in pieces, whose bytes are in `form`. The blob is visible only after `commit`. */
   write(digest: Digest, form: StoredForm): BlobWriter
 }
 
-/** How the bytes of a blob are kept. */
+/** The encoding of the stored bytes of a blob. */
 export type StoredForm = 'identity' | 'zstd'
 
 export interface ReadRange {
   /** The first byte to read, as an offset in the uncompressed blob. */
   readonly offset: number
-  /** How many bytes at most; undefined for all that follow. */
+  /** The most bytes to read; undefined for all that follow. */
   readonly limit?: number
-  /** The reader accepts stored zstd as it is: only for reads of the whole blob. */
+  /** The reader accepts stored zstd unchanged. Only for reads of the whole blob. */
   readonly acceptZstd?: boolean
+  /** The reader accepts only zstd. Some stores compress for it; others return their stored form. */
+  readonly onlyZstd?: boolean
 }
 
 export interface BlobReader {
-  /** `zstd` only when the caller accepts it and the blob is kept so. */
+  /** `zstd` only when the caller accepts it and the blob is stored as zstd. */
   readonly form: StoredForm
   /**
-   * Pieces in order, each valid until the next is asked for, to be gone through once; throws a bug with `data-loss` when
-   * the bytes on disk went bad. Nothing is held open for a reader that is never asked.
+   * The pieces, in order. Each is valid until the next is requested, and they can be read once. Throws a bug fault with
+   * `data-loss` when the bytes on disk are corrupt. Nothing stays open for a reader that is never read.
    */
   readonly pieces: AsyncIterable<Uint8Array>
 }
@@ -63,10 +65,10 @@ export interface BlobSink {
 }
 
 export interface BlobWriter {
-  /** Resolves when more may be written; the bytes may be reused then. */
+  /** Resolves when the next piece may be written. The caller may then reuse the bytes. */
   write(bytes: Uint8Array): void | Promise<void>
-  /** Resolves when the blob is held as durably as the store promises. */
+  /** Resolves when the blob has the durability of the store. */
   commit(): Promise<void>
-  /** Discards the written bytes; does nothing after `commit`. */
+  /** Discards the written bytes; has no effect after `commit`. */
   abort(): void
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction, type DigestList } from '../base/digest.ts'
 import type { BlobStore, ReadRange, StoredForm } from './blob-store.ts'
 
-/** Functions that Node's own library computes: independent of the code under test. */
+/** Functions that Node's crypto library computes, independent of the code under test. */
 export type NodeFunction = Exclude<DigestFunction, 'blake3' | 'sha256tree'>
 
 export const digestOf = (bytes: Uint8Array, fn: NodeFunction = 'sha256'): Digest => ({

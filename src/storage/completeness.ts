@@ -3,12 +3,11 @@ import { digestAt } from '../base/digest-list.ts'
 import { FaultError } from '../base/fault.ts'
 import { inTurns } from '../base/in-turns.ts'
 import type { ActionResultView } from '../wire/hot/action-result.ts'
+import { References } from '../wire/hot/digest-reader.ts'
 import { checkOutputs } from '../wire/hot/output-check.ts'
-import { References } from '../wire/hot/references.ts'
 import type { BlobStore } from './blob-store.ts'
-import { areHeld } from './held.ts'
 import { type KnownTrees, treeBytes } from './known-trees.ts'
-import { walkDirectories } from './walk-directories.ts'
+import { areHeld, walkDirectories } from './read-blobs.ts'
 
 export interface CompletenessTools {
   readonly blobs: BlobStore
@@ -16,11 +15,11 @@ export interface CompletenessTools {
 }
 
 /**
- * Whether everything that a result refers to is there: output files, streams, trees, and the files in those. Asking
- * touches each of them, so that what a client is told of stays long enough to be fetched. An output directory that no
+ * Whether all blobs that a result refers to are stored: output files, streams, trees, and the files of the trees.
+ * Touches each of them, so that they are not evicted before the client has downloaded them. An output directory that no
  * client could unpack counts as absent.
  *
- * Most results have only files, and a store in this process knows of those at once: then there is no promise.
+ * Most results have only files, and a store in this process checks those synchronously: then there is no promise.
  */
 export function isComplete(view: ActionResultView, tools: CompletenessTools): boolean | Promise<boolean> {
   const held = areHeld(view.files, tools.blobs)
@@ -45,13 +44,13 @@ async function areTreesHeld(
     }
     return (await areDirectoriesHeld(view.directories, blobs, references)) && areHeld(references.fileDigests(), blobs)
   } catch (error) {
-    // A client may have stored another blob where a tree should be: such a result is unusable.
+    // A client may have stored another blob under the digest of a tree: such a result is unusable.
     if (error instanceof FaultError && error.fault.kind === 'invalid') return false
     throw error
   }
 }
 
-/** Directories as blobs of their own. */
+/** Checks directories that are stored as separate blobs. */
 async function areDirectoriesHeld(roots: DigestList, blobs: BlobStore, references: References): Promise<boolean> {
   let isWhole = true
   await walkDirectories(

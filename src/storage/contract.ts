@@ -23,21 +23,21 @@ const big = random.bytes(9_000_000)
 const text = Buffer.from('so far so good; '.repeat(30_000))
 const FUNCTIONS: readonly NodeFunction[] = ['sha256', 'sha1', 'md5', 'sha384', 'sha512']
 
-/** The behaviour that every blob store has. */
+/** The behaviour of every blob store. */
 export function blobStoreContract(name: string, makeStore: () => BlobStore | Promise<BlobStore>): void {
-  describe(`${name}: a store of blobs`, () => {
-    describe('holds', () => presence(makeStore))
-    describe('finds by hash alone', () => finding(makeStore))
-    describe('takes in pieces', () => writing(makeStore))
-    describe('reads', () => reading(makeStore))
-    describe('keeps zstd', () => compressed(makeStore))
+  describe(`${name}: blob store`, () => {
+    describe('presence', () => presence(makeStore))
+    describe('find', () => finding(makeStore))
+    describe('write', () => writing(makeStore))
+    describe('read', () => reading(makeStore))
+    describe('zstd', () => compressed(makeStore))
   })
 }
 
 type Make = () => BlobStore | Promise<BlobStore>
 
 function presence(makeStore: Make): void {
-  test('what was written, and misses the rest, in the order of the question', async () => {
+  test('missing reports absent blobs in the order of the request', async () => {
     const store = await makeStore()
     const first = await putOne(store, small)
     const second = await putOne(store, medium)
@@ -46,7 +46,7 @@ function presence(makeStore: Make): void {
     expect(await missingOf(store, [])).toEqual([])
   })
 
-  test('nothing at first', async () => {
+  test('an empty store holds no blob', async () => {
     const store = await makeStore()
     const digest = digestOf(small)
     expect(await holds(store, digest)).toBe(false)
@@ -54,7 +54,7 @@ function presence(makeStore: Make): void {
     expect(await manyOf(store, [digest])).toEqual([undefined])
   })
 
-  test('a blob under its size too: the same hash with another size is another blob', async () => {
+  test('the same hash with another size is another blob', async () => {
     const store = await makeStore()
     const digest = await putOne(store, small)
     const other = { ...digest, size: digest.size + 1 }
@@ -63,7 +63,7 @@ function presence(makeStore: Make): void {
     expect(await manyOf(store, [other, digest])).toEqual([undefined, small])
   })
 
-  test.each(FUNCTIONS)('blobs under %s, apart from those of other functions', async (fn) => {
+  test.each(FUNCTIONS)('a blob under %s is absent under other digest functions', async (fn) => {
     const store = await makeStore()
     const digest = digestOf(small, fn)
     await store.writeMany(listOf([digest]), [small])
@@ -83,7 +83,7 @@ function presence(makeStore: Make): void {
     expect(await bytesOf(store, other)).toEqual(Buffer.from('two'))
   })
 
-  test('the empty blob only when it was written: the rest is for a decorator', async () => {
+  test('the empty blob is absent until it is written, because a decorator serves it', async () => {
     const store = await makeStore()
     const empty = digestOf(Buffer.alloc(0))
     expect(await holds(store, empty)).toBe(false)
@@ -93,7 +93,7 @@ function presence(makeStore: Make): void {
     expect(await manyOf(store, [empty])).toEqual([Buffer.alloc(0)])
   })
 
-  test('a blob that is written again, or twice in one call', async () => {
+  test('a blob may be written again, also twice in one call', async () => {
     const store = await makeStore()
     const digest = digestOf(small)
     await store.writeMany(listOf([digest, digest]), [small, small])
@@ -102,7 +102,7 @@ function presence(makeStore: Make): void {
     expect(await bytesOf(store, digest)).toEqual(small)
   })
 
-  test('a thousand blobs of one call', async () => {
+  test('1,000 blobs can be written in one call', async () => {
     const store = await makeStore()
     const blobs = Array.from({ length: 1000 }, (_, i) => random.bytes(i * 3))
     const digests = await put(store, ...blobs)
@@ -110,7 +110,7 @@ function presence(makeStore: Make): void {
     expect(await manyOf(store, digests)).toEqual(blobs)
   })
 
-  test('what many writers wrote at once, the same blob among it', async () => {
+  test('concurrent writers can write the same blob', async () => {
     const store = await makeStore()
     const blobs = Array.from({ length: 50 }, () => random.bytes(20_000))
     const shared = digestOf(medium)
@@ -172,7 +172,7 @@ function writing(makeStore: Make): void {
     ['a medium blob', medium],
     ['a big blob', big],
     ['an empty blob', Buffer.alloc(0)],
-  ])('%s, and lets each piece be reused', async (_, bytes) => {
+  ])('accepts %s in pieces, and the caller may reuse each piece', async (_, bytes) => {
     const store = await makeStore()
     const digest = digestOf(bytes)
     await upload(store, { digest, bytes, pieceBytes: 77_777 })
@@ -180,7 +180,7 @@ function writing(makeStore: Make): void {
     expect((await bytesOf(store, digest))?.equals(bytes)).toBe(true)
   })
 
-  test('a blob that nobody sees before its commit', async () => {
+  test('makes a blob visible only at its commit', async () => {
     const store = await makeStore()
     for (const bytes of [small, big]) {
       const digest = digestOf(bytes)
@@ -194,7 +194,7 @@ function writing(makeStore: Make): void {
     }
   })
 
-  test('and lets go of what is aborted', async () => {
+  test('discards an aborted upload, and accepts the blob again', async () => {
     const store = await makeStore()
     for (const bytes of [small, big]) {
       const digest = digestOf(bytes)
@@ -207,7 +207,7 @@ function writing(makeStore: Make): void {
     }
   })
 
-  test('one big blob from two writers at once', async () => {
+  test('accepts one 9 MB blob from two writers at once', async () => {
     const store = await makeStore()
     const digest = digestOf(big)
     await Promise.all([
@@ -223,7 +223,7 @@ function reading(makeStore: Make): void {
     ['small', small],
     ['medium', medium],
     ['big', big],
-  ])('any range of a %s blob', async (_, bytes) => {
+  ])('returns any range of a %s blob', async (_, bytes) => {
     const store = await makeStore()
     const digest = await putOne(store, bytes)
     const size = bytes.length
@@ -246,7 +246,7 @@ function reading(makeStore: Make): void {
     }
   })
 
-  test('many blobs of all sizes at once, absent ones among them', async () => {
+  test('readMany returns blobs of all sizes, and reports absent ones', async () => {
     const store = await makeStore()
     const blobs = [big, Buffer.from('never written'), small, text, medium]
     for (const bytes of blobs) if (bytes.length !== 13) await putOne(store, bytes)
@@ -257,7 +257,7 @@ function reading(makeStore: Make): void {
     expect(answers.map((bytes, i) => bytes?.equals(blobs[i] as Buffer))).toEqual([true, undefined, true, true, true])
   })
 
-  test('one blob for several readers at their own pace', async () => {
+  test('serves several readers of one blob at different offsets', async () => {
     const store = await makeStore()
     const digest = await putOne(store, big)
     const all = await Promise.all([0, 1000, 100_000, 5_000_000].map((offset) => bytesOf(store, digest, { offset })))
@@ -265,7 +265,7 @@ function reading(makeStore: Make): void {
     expect(all[0]?.equals(big)).toBe(true)
   })
 
-  test('a blob whose reader turns away in the middle', async () => {
+  test('serves a blob again after a reader stopped early', async () => {
     const store = await makeStore()
     const digest = await putOne(store, big)
     const reader = await store.read(digest, { offset: 0 })
@@ -289,22 +289,25 @@ function compressed(makeStore: Make): void {
     ],
   ]
 
-  test.each(sizes)('of a %s blob as it came for those who take it, decompressed for others', async (_, bytes) => {
-    const store = await makeStore()
-    const digest = digestOf(bytes)
-    const zstd = zstdCompressSync(bytes)
-    await upload(store, { digest, bytes: zstd, form: 'zstd' })
-    expect(await holds(store, digest)).toBe(true)
-    const as = await streamOf(store, digest, { offset: 0, acceptZstd: true })
-    expect(as?.form).toBe('zstd')
-    expect(as?.bytes.equals(zstd)).toBe(true)
-    const plain = await streamOf(store, digest)
-    expect(plain?.form).toBe('identity')
-    expect(plain?.bytes.equals(bytes)).toBe(true)
-    expect((await manyOf(store, [digest]))[0]?.equals(bytes)).toBe(true)
-  })
+  test.each(sizes)(
+    'a %s blob is sent unchanged to readers that accept zstd, and decompressed to others',
+    async (_, bytes) => {
+      const store = await makeStore()
+      const digest = digestOf(bytes)
+      const zstd = zstdCompressSync(bytes)
+      await upload(store, { digest, bytes: zstd, form: 'zstd' })
+      expect(await holds(store, digest)).toBe(true)
+      const as = await streamOf(store, digest, { offset: 0, acceptZstd: true })
+      expect(as?.form).toBe('zstd')
+      expect(as?.bytes.equals(zstd)).toBe(true)
+      const plain = await streamOf(store, digest)
+      expect(plain?.form).toBe('identity')
+      expect(plain?.bytes.equals(bytes)).toBe(true)
+      expect((await manyOf(store, [digest]))[0]?.equals(bytes)).toBe(true)
+    },
+  )
 
-  test.each(sizes)('of a %s blob and gives any range of what it holds', async (_, bytes) => {
+  test.each(sizes)('a range of a %s blob is returned decompressed', async (_, bytes) => {
     const store = await makeStore()
     const digest = digestOf(bytes)
     await upload(store, { digest, bytes: zstdCompressSync(bytes), form: 'zstd' })
@@ -319,7 +322,7 @@ function compressed(makeStore: Make): void {
     }
   })
 
-  test('in several frames', async () => {
+  test('a blob may consist of several zstd frames', async () => {
     const store = await makeStore()
     const bytes = Buffer.concat([text, medium])
     const digest = digestOf(bytes)

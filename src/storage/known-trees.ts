@@ -5,7 +5,7 @@ import type { NamedDirectory } from '../wire/hot/output-check.ts'
 import { type CheckedTree, checkTree } from '../wire/hot/tree-check.ts'
 import type { BlobStore } from './blob-store.ts'
 
-/** A Tree message is read whole: this bounds the memory. 64 MiB hold about 600,000 files. */
+/** A Tree message is read as a whole, so this limits its memory. 64 MiB contain about 600,000 files. */
 const MOST_TREE_BYTES = 64 * 1024 * 1024
 const MOST_KNOWN = 4096
 
@@ -13,7 +13,7 @@ const MOST_KNOWN = 4096
 export class KnownTrees {
   readonly #checked = new Map<string, CheckedTree>()
 
-  /** Throws `invalid` for a Tree that no client could unpack, and for one that contradicts the result that names it. */
+  /** Throws `invalid` for a Tree that no client could unpack, or that contradicts the result that refers to it. */
   async check({ tree, root, isSorted }: NamedDirectory & { readonly tree: Digest }, bytes: Uint8Array): Promise<void> {
     const checked = this.#checked.get(keyOf(tree)) ?? this.#remember(tree, await checkTree(bytes, tree.fn))
     if (isSorted && !checked.isSorted)
@@ -32,7 +32,7 @@ export class KnownTrees {
   }
 }
 
-/** Undefined when it is not held. */
+/** Returns undefined when the tree is absent. */
 export async function treeBytes(tree: Digest, blobs: Pick<BlobStore, 'readMany'>): Promise<Uint8Array | undefined> {
   if (tree.size > MOST_TREE_BYTES)
     throw invalid(`the tree ${nameOf(tree)} has more than ${MOST_TREE_BYTES} bytes`, 'range')

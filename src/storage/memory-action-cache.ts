@@ -5,9 +5,9 @@ interface Kept {
   readonly result: Uint8Array
 }
 
-/** Keeps results in memory: for tests, and for grids that may forget. The least recently touched go first. */
+/** Stores results in memory, for tests and for servers without persistence. Evicts the least recently touched first. */
 export function memoryActionCache({ maxResults = Number.POSITIVE_INFINITY } = {}): ActionCache {
-  const results = new Map<string, Kept>() // in the order of touches
+  const results = new Map<string, Kept>() // ordered by last touch
   const touch = (key: string, kept: Kept): void => {
     results.delete(key)
     results.set(key, kept)

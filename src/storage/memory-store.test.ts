@@ -5,7 +5,7 @@ import { memoryStore } from './memory-store.ts'
 
 blobStoreContract('memory', () => memoryStore())
 
-test('a full memory lets go of what was touched least recently', async () => {
+test('a full memory store evicts the least recently used blob', async () => {
   const store = memoryStore({ maxBytes: 3000 })
   const a = await putOne(store, Buffer.alloc(1000, 1))
   const b = await putOne(store, Buffer.alloc(1000, 2))
@@ -16,7 +16,7 @@ test('a full memory lets go of what was touched least recently', async () => {
   expect(await Promise.all([a, b, c, d].map(({ fn, hash }) => store.find(fn, hash)))).toEqual([a, undefined, c, d])
 })
 
-test('of blobs with one hash and different sizes, one is found as long as one is held', async () => {
+test('find returns any one of several blobs with the same hash while one is present', async () => {
   const store = memoryStore({ maxBytes: 3 })
   const digest = (size: number) => ({ fn: 'sha256', hash: 'ab'.repeat(32), size }) as const
   const write = (size: number) => store.writeMany(listOf([digest(size)]), [Buffer.alloc(size)])
@@ -24,7 +24,7 @@ test('of blobs with one hash and different sizes, one is found as long as one is
   await write(2)
   expect(store.find('sha256', digest(0).hash)).toEqual(digest(1))
   await missingOf(store, [digest(2)])
-  await putOne(store, Buffer.from('x')) // for which the blob of one byte goes
+  await putOne(store, Buffer.from('x')) // evicts the blob of one byte
   expect(store.find('sha256', digest(0).hash)).toEqual(digest(2))
   await putOne(store, Buffer.from('all'))
   expect(store.find('sha256', digest(0).hash)).toBeUndefined()

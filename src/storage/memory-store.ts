@@ -7,7 +7,7 @@ interface Held {
   readonly bytes: Uint8Array
 }
 
-/** Keeps blobs in memory: for tests, and for grids that may forget. The least recently touched go first. */
+/** Stores blobs in memory, for tests and for servers without persistence. Evicts the least recently touched first. */
 export function memoryStore({ maxBytes = Number.POSITIVE_INFINITY } = {}): BlobStore {
   const held = new HeldBlobs(maxBytes)
   return {
@@ -66,9 +66,9 @@ const keyOf = ({ fn, hash, size }: Digest): string => `${fn}/${hash}/${size}`
 
 class HeldBlobs {
   readonly #maxBytes: number
-  /** In the order of touches. */
+  /** Ordered by last touch. */
   readonly #blobs = new Map<string, Held>()
-  /** By function and hash: one size, but for blobs that were made up. */
+  /** The sizes by function and hash. There is more than one only if blobs do not match their digests. */
   readonly #sizes = new Map<string, Set<number>>()
   #bytes = 0
 

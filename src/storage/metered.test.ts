@@ -9,7 +9,7 @@ const unheard: StoreMeter = { hits() {}, misses() {}, readBytes() {}, writtenByt
 
 blobStoreContract('metered memory', () => metered(unheard, manualClock())(memoryStore()))
 
-test('hits, misses, bytes and times are counted', async () => {
+test('metered counts hits, misses, bytes and milliseconds per operation', async () => {
   const said: string[] = []
   const meter: StoreMeter = {
     hits: (verb, blobs) => void said.push(`${verb}: ${blobs} hits`),

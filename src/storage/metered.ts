@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Digest, DigestList } from '../base/digest.ts'
 import type { BlobReader, BlobSink, BlobStore, BlobWriter } from './blob-store.ts'
 
-/** `find` asks what `missing` asks, whether a blob is held, and is counted with it. */
+/** `find` is counted as `missing`, because both test whether a blob is stored. */
 export type StoreVerb = Exclude<keyof BlobStore, 'find'>
 
 /** The counters of a store. */
@@ -11,7 +11,7 @@ export interface StoreMeter {
   misses(verb: StoreVerb, blobs: number): void
   readBytes(bytes: number): void
   writtenBytes(bytes: number): void
-  /** From the question to the answer; a stream's runs until its last piece, or until its commit. */
+  /** The time of a call. A read ends with its last piece, and a write with its commit. */
   took(verb: StoreVerb, ms: number): void
 }
 
@@ -44,7 +44,7 @@ export const metered =
       const tally = new Tally(into)
       const count = () => {
         meter.took('readMany', clock.monotonic() - start)
-        tally.tell(meter)
+        tally.report(meter)
       }
       const answered = inner.readMany(list, tally)
       return answered === undefined ? count() : answered.then(count)
@@ -96,7 +96,7 @@ class Tally implements BlobSink {
     this.#into.absent(index)
   }
 
-  tell(meter: StoreMeter): void {
+  report(meter: StoreMeter): void {
     meter.hits('readMany', this.#hits)
     meter.misses('readMany', this.#misses)
     meter.readBytes(this.#bytes)

@@ -4,7 +4,7 @@ import { memoryActionCache } from './memory-action-cache.ts'
 import { onlyCommandResults } from './only-command-results.ts'
 
 const action = { fn: 'sha256', hash: '1'.repeat(64), size: 7 } as const
-/** An ActionResult made by worker w1. */
+/** An ActionResult with worker w1. */
 const OF_ACTION = Buffer.from('4a040a027731', 'hex')
 const empty = { inline: new Uint8Array(), digest: undefined, droppedBytes: 0, droppedAt: 0 }
 const usage = { wallMs: 1, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } as const
@@ -15,7 +15,7 @@ const OF_COMMAND = commandResultToProto({
   metadata: undefined,
 })
 
-test('a result of the wrong kind is refused, and is a miss where it is found', async () => {
+test('onlyCommandResults refuses a result of another kind, and treats a stored one as a cache miss', async () => {
   const inner = memoryActionCache()
   const results = onlyCommandResults(inner)
   await expect(results.put('', action, OF_ACTION)).rejects.toThrow('not the result of a command task')

@@ -2,7 +2,7 @@ import { FaultError } from '../base/fault.ts'
 import { commandResultFromProto } from '../wire/tasks/command-task-result.ts'
 import type { ActionCache } from './action-cache.ts'
 
-/** Holds results of command tasks and nothing else: any other bytes are refused, and are a miss where they are found. */
+/** Stores only results of command tasks. `put` refuses other bytes, and `get` reports them as a miss. */
 export const onlyCommandResults = (inner: ActionCache): ActionCache => ({
   async get(instance, action) {
     const result = await inner.get(instance, action)

@@ -39,7 +39,7 @@ const directory = (files: readonly Digest[], directories: readonly Digest[] = []
   properties: undefined,
 })
 
-/** A store that is somewhere else: it answers later. */
+/** A store with asynchronous replies. */
 const elsewhere = (inner: BlobStore): BlobStore => ({
   ...inner,
   missing: async (list, absent) => inner.missing(list, absent),
@@ -55,12 +55,12 @@ async function isServed(blobs: BlobStore, result: ActionResult | Uint8Array): Pr
   return found !== undefined
 }
 
-// To the contract results are any bytes: behind what reads them, a field that nobody knows.
+// The contract stores arbitrary bytes: an unknown field wraps them, so that they parse as an ActionResult.
 actionCacheContract('only complete', () => {
   const cache = onlyComplete(memoryStore())(memoryActionCache())
   const head = (length: number) => {
     const bytes = Buffer.alloc(6, 0x80)
-    bytes.writeUInt8(0x7a, 0) // field 15, of bytes
+    bytes.writeUInt8(0x7a, 0) // field 15, length-delimited
     for (let i = 0; i < 5; i++) bytes.writeUInt8(((length >>> (7 * i)) & 0x7f) | (i < 4 ? 0x80 : 0), i + 1)
     return bytes
   }
@@ -73,15 +73,15 @@ actionCacheContract('only complete', () => {
 describe.each([
   ['here', (inner: BlobStore) => inner],
   ['elsewhere', elsewhere],
-])('with a store that is %s', (_, place) => {
-  test('a result without outputs is complete, and a failure is never served', async () => {
+])('onlyComplete with a store that is %s', (_, place) => {
+  test('a result without outputs is served, and one with an exit code other than 0 is not', async () => {
     const blobs = place(memoryStore())
     expect(await isServed(blobs, NOTHING)).toBe(true)
     expect(await isServed(blobs, { ...NOTHING, exitCode: 1 })).toBe(false)
     expect(await isServed(blobs, { ...NOTHING, exitCode: -9 })).toBe(false)
   })
 
-  test('files and streams must be there', async () => {
+  test('a result is served only if its files, stdout and stderr are in the store', async () => {
     const blobs = place(memoryStore())
     const digest = digestOf(output)
     const results: ActionResult[] = [
@@ -94,7 +94,7 @@ describe.each([
     for (const result of results) expect(await isServed(blobs, result)).toBe(true)
   })
 
-  test('so must trees, and what is in them', async () => {
+  test('a result is served only if its trees and their files are in the store', async () => {
     const blobs = place(memoryStore())
     const deep = directory([digestOf(output)])
     const tree = Buffer.from(treeToProto({ root: directory([]), children: [deep] }))
@@ -106,7 +106,7 @@ describe.each([
     expect(await isServed(blobs, result)).toBe(true)
   })
 
-  test('so must directories as blobs of their own, to the last', async () => {
+  test('a result is served only if all Directory blobs below its root are in the store', async () => {
     const blobs = place(memoryStore())
     const leaf = Buffer.from(directoryToProto(directory([digestOf(output)])))
     const middle = Buffer.from(directoryToProto(directory([], [digestOf(leaf)])))
@@ -119,7 +119,7 @@ describe.each([
     expect(await isServed(blobs, result)).toBe(true)
   })
 
-  test('a tree that is none makes its result useless, and so is a result that is none', async () => {
+  test('a result with an unreadable tree, or an unreadable result, is not served', async () => {
     const blobs = place(memoryStore())
     const treeDigest = await putOne(blobs, Buffer.from('\xff not a tree'))
     expect(await isServed(blobs, { ...NOTHING, outputDirectories: [folder({ treeDigest })] })).toBe(false)
@@ -128,7 +128,7 @@ describe.each([
   })
 })
 
-test('asking for a result touches its outputs, so that they stay long enough to be fetched', async () => {
+test('serving a result touches its outputs, so that they are not evicted before the client fetches them', async () => {
   const blobs = memoryStore({ maxBytes: 30 })
   const kept = await putOne(blobs, Buffer.alloc(10, 1))
   const other = await putOne(blobs, Buffer.alloc(10, 2))

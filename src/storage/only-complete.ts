@@ -6,7 +6,7 @@ import type { BlobStore } from './blob-store.ts'
 import { type CompletenessTools, isComplete } from './completeness.ts'
 import { KnownTrees } from './known-trees.ts'
 
-/** Returns only successful results whose outputs are all in the store: clients rely on that. */
+/** Returns only successful results whose outputs are all in the store, because clients rely on that. */
 export const onlyComplete =
   (blobs: BlobStore, known = new KnownTrees()) =>
   (inner: ActionCache): ActionCache => ({
@@ -19,7 +19,7 @@ export const onlyComplete =
     },
   })
 
-/** A failure is never served: Bazel takes it for a miss anyway, and runs the action again. */
+/** A failed result is never served: Bazel treats it as a miss and runs the action again. */
 function isUseful(result: Uint8Array, fn: DigestFunction, tools: CompletenessTools): boolean | Promise<boolean> {
   const view = viewOrNone(result, fn)
   return view !== undefined && view.exitCode === 0 && isComplete(view, tools)

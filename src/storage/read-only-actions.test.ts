@@ -4,7 +4,7 @@ import { readOnlyActions } from './read-only-actions.ts'
 
 const action = { fn: 'sha256', hash: 'ab'.repeat(32), size: 142 } as const
 
-test('results that are there can be read, and none can be put', async () => {
+test('readOnlyActions serves stored results, and refuses put as denied', async () => {
   const inner = memoryActionCache()
   await inner.put('fixed', action, Buffer.from('exit 0'))
   const cache = readOnlyActions(inner)

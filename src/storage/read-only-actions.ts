@@ -1,7 +1,7 @@
 import { FaultError } from '../base/fault.ts'
 import type { ActionCache } from './action-cache.ts'
 
-/** Refuses to store results: for instances whose results come from elsewhere. */
+/** Refuses to store results, for instances with a read-only action cache. */
 export const readOnlyActions = (inner: ActionCache): ActionCache => ({
   ...inner,
   async put(instance) {

@@ -5,7 +5,7 @@ import { zstdDecompressed } from '../base/zstd-whole.ts'
 
 const OUTPUT_BYTES = 256 * 1024
 
-/** One blob, decompressed on this thread: for small ones. Undefined when it is not zstd of exactly `size` bytes. */
+/** Decompresses one small blob on this thread. Returns undefined when it is not zstd of exactly `size` bytes. */
 export function decompressedNow(stored: Uint8Array, size: number): Uint8Array | undefined {
   try {
     const bytes = zstdDecompressed(stored, size)
@@ -16,8 +16,8 @@ export function decompressedNow(stored: Uint8Array, size: number): Uint8Array | 
 }
 
 /**
- * A stream, decompressed piece by piece off this thread (zlib works on libuv's); it is read no faster than its reader
- * reads. Throws when the bytes are not zstd.
+ * Decompresses a stream piece by piece on libuv's threads, no faster than its reader reads. Throws when the bytes are
+ * not zstd.
  */
 export async function* decompressing(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = new FrameSource(source)
@@ -32,13 +32,13 @@ export async function* decompressing(source: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** Cuts a stream of pieces into frames, each an iterable of its own, in order. */
+/** Splits a stream of pieces into frames, each an iterable, in order. */
 class FrameSource {
   readonly #source: AsyncIterator<Uint8Array>
   /** Output of the frame splitter: bytes, or null where a frame ends. */
   readonly #ready: (Uint8Array | null)[] = []
   readonly #walker = new ZstdFrames({
-    // The decoder holds a piece longer than its source keeps it valid.
+    // The decoder keeps a piece longer than the source keeps it valid.
     bytes: (part) => this.#ready.push(Buffer.from(part)),
     frameEnd: () => this.#ready.push(null),
   })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { createAuthority } from './certificates.ts'
 import { testWith } from './require.ts'
 
-test('a server proves that it is this machine, by name and by address', () => {
+test('a server certificate is valid for localhost, 127.0.0.1 and ::1', () => {
   const authority = createAuthority()
   const { cert, key } = authority.server()
   const server = new X509Certificate(cert)
@@ -21,24 +21,24 @@ test('a server proves that it is this machine, by name and by address', () => {
   expect(server.ca).toBe(false)
 })
 
-test('a client carries its name, whatever letters it has', () => {
+test('a client certificate has its name as CN, also with non-ASCII letters', () => {
   const { cert } = createAuthority().client('bâtisseur 7')
   expect(new X509Certificate(cert).toLegacyObject().subject.CN).toBe('bâtisseur 7')
 })
 
-test('another authority of the same name does not vouch for it', () => {
+test('a server certificate does not verify against another authority of the same name', () => {
   const server = new X509Certificate(createAuthority().server().cert)
   expect(server.verify(new X509Certificate(createAuthority().ca).publicKey)).toBe(false)
 })
 
-test('it is valid now, and not for long', () => {
+test('an authority certificate is valid now, for two days', () => {
   const { validFromDate, validToDate } = new X509Certificate(createAuthority().ca)
   expect(validFromDate.getTime()).toBeLessThan(Date.now())
   expect(validToDate.getTime()).toBeGreaterThan(Date.now())
   expect(validToDate.getTime() - validFromDate.getTime()).toBe(2 * 86_400_000)
 })
 
-testWith('openssl', 'openssl finds nothing wrong with the chain', () => {
+testWith('openssl', 'openssl verifies the certificate chains of a server and a client', () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-certificates-'))
   try {
     const authority = createAuthority()

@@ -18,12 +18,12 @@ function run(fixture: string, required: string): { text: string; status: number 
   return { text: stdout + stderr, status, lastLine: stdout.trim().split('\n').at(-1) }
 }
 
-test('a tool on the PATH is present, another is not', () => {
+test('requireTool finds a tool on the PATH, and reports another as absent', () => {
   expect(requireTool('node')).toMatchObject({ present: true, command: expect.stringMatching(/\/node$/) })
   expect(requireTool('no-such-tool')).toMatchObject({ present: false, reason: 'no-such-tool is not on this machine' })
 })
 
-test('what an absent tool keeps from running is skipped, and the reason is printed', () => {
+test('tests that need an absent tool are skipped, with the reason', () => {
   const { text, status, lastLine } = run('tools', 'node,h2load')
   expect(text).toContain('skipped: no-such-tool is not on this machine')
   expect(text).toContain('a suite > in it')
@@ -39,13 +39,13 @@ test('an absent tool that is required fails the run', () => {
   expect(status).toBe(1)
 })
 
-test('a file that cannot be loaded counts as a failure', () => {
+test('a test file that cannot be loaded counts as a failure', () => {
   const { status, lastLine } = run('broken', '')
   expect(lastLine).toBe('0 passed, 1 failed, 0 skipped')
   expect(status).toBe(1)
 })
 
-test('a suite that could not be prepared counts as a failure, and its tests say why they did not run', () => {
+test('a suite whose beforeAll fails counts as a failure, and its tests are skipped with the reason', () => {
   const { text, status, lastLine } = run('unprepared', '')
   expect(text).toContain('skipped: what should have prepared it failed')
   expect(lastLine).toBe('0 passed, 1 failed, 1 skipped')

@@ -18,18 +18,18 @@ async function caller(address: string): Promise<Socket> {
   return socket
 }
 
-async function echoOf(socket: Socket, said: string): Promise<string> {
-  const heard = once(socket, 'data')
-  socket.write(said)
-  return String((await heard)[0])
+async function echoOf(socket: Socket, printed: string): Promise<string> {
+  const received = once(socket, 'data')
+  socket.write(printed)
+  return String((await received)[0])
 }
 
-test('what is said goes there and back', async () => {
+test('the proxy forwards bytes in both directions', async () => {
   const way = await wayToEcho()
   expect(await echoOf(await caller(way.address), 'hello')).toBe('hello')
 })
 
-test('a cut ends every connection, and the next one is let through', async () => {
+test('cut() ends every connection, and the next connection is accepted', async () => {
   const way = await wayToEcho()
   const callers = [await caller(way.address), await caller(way.address)]
   for (const socket of callers) await echoOf(socket, 'hello')
@@ -44,22 +44,22 @@ test('a cut ends every connection, and the next one is let through', async () =>
   expect(await echoOf(await caller(way.address), 'again')).toBe('again')
 })
 
-test('while it is stalled nothing gets through, on connections old and new; mended, all of it does', async () => {
+test('stall() stops old and new connections, and mend() delivers everything', async () => {
   const way = await wayToEcho()
   const old = await caller(way.address)
   await echoOf(old, 'hello')
   way.stall()
   const young = await caller(way.address)
-  let heard = 0
-  for (const socket of [old, young]) socket.on('data', () => heard++)
+  let received = 0
+  for (const socket of [old, young]) socket.on('data', () => received++)
   const echoes = [echoOf(old, 'old'), echoOf(young, 'young')]
-  await new Promise((done) => setTimeout(done, 50)) // long enough for traffic that is not stalled, short enough for the test
-  expect(heard).toBe(0)
+  await new Promise((done) => setTimeout(done, 50)) // long enough for traffic that is not stalled
+  expect(received).toBe(0)
   await way.mend()
   expect(await Promise.all(echoes)).toEqual(['old', 'young'])
 })
 
-test('closed, it refuses; mended, it is where it was', async () => {
+test('close() refuses connections, and mend() listens on the same port again', async () => {
   const way = await wayToEcho()
   await way.close()
   await expect(caller(way.address)).rejects.toMatchObject({ code: 'ECONNREFUSED' })

@@ -12,8 +12,8 @@ import { readDescriptors } from './descriptors.ts'
 const ours = readDescriptors(descriptorSet())
 const judged = fromBinary(FileDescriptorSetSchema, descriptorSet()).file
 
-describe('our descriptors', () => {
-  test('stand after what they import, and nothing is missing', () => {
+describe('the descriptor set', () => {
+  test('lists each file after its imports, and all imports are present', () => {
     const seen: string[] = []
     for (const file of ours) {
       expect(seen).toEqual(expect.arrayContaining([...file.imports]))
@@ -22,20 +22,20 @@ describe('our descriptors', () => {
     expect(seen).toContain('grpc/health/v1/health.proto')
   })
 
-  test('declare what an independent reader finds in them', () => {
+  test('declares the same files and symbols as an independent parser finds', () => {
     expect(ours.map(({ name, imports }) => ({ name, imports }))).toEqual(
       judged.map(({ name, dependency }) => ({ name, imports: dependency })),
     )
     for (const [at, file] of judged.entries()) expect(ours[at]?.symbols.toSorted()).toEqual(symbolsOf(file).toSorted())
   })
 
-  test('carry no comments: those are for readers of proto/', () => {
+  test('contains no comments', () => {
     for (const file of judged) expect(file.sourceCodeInfo).toBeUndefined()
   })
 })
 
-describe('reading descriptors', () => {
-  test('finds extensions, at the top and inside a message, under the name of what they extend', () => {
+describe('readDescriptors', () => {
+  test('finds extensions, top-level and nested, under the name of the extended message', () => {
     const holder = { name: 'Holder', extension: [{ name: 'inner', extendee: '.y.Options', number: 50_001 }] }
     const outer = { name: 'outer', extendee: '.y.Options', number: 72_295_728 }
     const [file] = readDescriptors(
@@ -53,7 +53,7 @@ describe('reading descriptors', () => {
     expect(file?.symbols).toEqual(['x.Holder', 'x.Holder.inner', 'x.outer'])
   })
 
-  test('names what a file without a package declares as it stands', () => {
+  test('returns unqualified symbol names for a file without a package', () => {
     const set = create(FileDescriptorSetSchema, { file: [{ name: 'x.proto', enumType: [{ name: 'E' }] }] })
     expect(readDescriptors(toBinary(FileDescriptorSetSchema, set))[0]?.symbols).toEqual(['E'])
   })

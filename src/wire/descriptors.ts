@@ -1,17 +1,17 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 
 /**
- * Reads a google.protobuf.FileDescriptorSet, only as far as reflection needs it: what each file declares and imports.
- * By hand, because the library's own descriptor types take longer to load than all the rest of a server; the tests
- * hold this reader to what that library reads.
+ * Reads the parts of a google.protobuf.FileDescriptorSet that reflection needs: the symbols and the imports of each
+ * file. This reader is hand-written because the library's descriptor types take longer to load than the rest of the
+ * server. The tests compare it with the library.
  */
 export interface DescribedFile {
   readonly name: string
   readonly imports: readonly string[]
-  /** Everything that has a fully qualified name, from services down to fields and enum values. */
+  /** All fully qualified names, from services down to fields and enum values. */
   readonly symbols: readonly string[]
   readonly extensions: readonly DescribedExtension[]
-  /** The file's google.protobuf.FileDescriptorProto, serialised, to hand on as it is. */
+  /** The file's serialised google.protobuf.FileDescriptorProto, which reflection sends unchanged. */
   readonly bytes: Uint8Array
 }
 

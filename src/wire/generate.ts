@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { readDescriptors } from './descriptors.ts'
 
 /**
- * Writes everything under src/wire/gen from proto/: the message types (buf.gen.yaml says how), and the descriptors
- * that reflection serves. Those are a module, not a .binpb beside it: tsc copies no binaries into dist/.
+ * Writes everything under src/wire/gen from proto/: the message types (configured in buf.gen.yaml) and the descriptors
+ * that reflection serves. The descriptors are a module, not a .binpb file, because tsc copies no binary files into
+ * dist/.
  */
 export function generate(intoRoot: string): void {
   buf('generate', '--output', intoRoot)
@@ -21,7 +22,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const buf = (...args: readonly string[]): Buffer =>
   execFileSync(join(ROOT, 'node_modules/.bin/buf'), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
 
-/** One line per proto, so that a change to one stays a small diff. */
+/** Writes one line per proto file, so that a change to one file is a small diff. */
 function descriptorModule(set: Uint8Array): string {
   const line = (name: string, bytes: Uint8Array) => `  '${name}': '${Buffer.from(bytes).toString('base64')}',`
   return [

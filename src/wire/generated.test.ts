@@ -10,7 +10,7 @@ afterAll(() => rmSync(fresh, { recursive: true }))
 
 const root = join(import.meta.dirname, '../..')
 
-test('what is committed under src/wire/gen is what proto/ makes today (if not: npm run generate)', () => {
+test('src/wire/gen is up to date with proto/ (if not: npm run generate)', () => {
   generate(fresh)
   const committed = filesUnder(join(root, 'src/wire/gen'))
   const made = filesUnder(join(fresh, 'src/wire/gen'))
@@ -18,7 +18,7 @@ test('what is committed under src/wire/gen is what proto/ makes today (if not: n
   for (const [name, text] of made) expect(committed.get(name) === text, `${name} is out of date`).toBe(true)
 })
 
-test('the protos are formatted and pass the linter', () => {
+test('the protos are formatted and pass buf lint', () => {
   const buf = (...args: string[]) =>
     execFileSync(join(root, 'node_modules/.bin/buf'), args, { cwd: root, encoding: 'utf8' })
   expect(buf('lint')).toBe('')

@@ -2,22 +2,24 @@ import { mkdir, statfs } from 'node:fs/promises'
 import { FaultError } from '../base/fault.ts'
 import type { Runtime, RuntimeProbe } from '../runtimes/run/runtime.ts'
 
-export interface SelfCheck {
-  readonly runtime: Runtime
-  /** Where rooms and inputs will lie. */
+export interface SpaceCheck {
+  /** The folder of rooms and inputs. */
   readonly folder: string
   readonly leastFreeBytes: number
 }
 
-/** Whether a worker can work at all. Better to refuse at the start, in words, than to fail one task after the other. */
-export async function selfCheck(check: SelfCheck): Promise<Extract<RuntimeProbe, { works: true }>> {
-  const probe = await check.runtime.probe()
-  if (!probe.works) throw refusal(`the ${check.runtime.name} runtime does not work here: ${probe.reason}`)
-  await mustHaveSpace(check)
+/**
+ * Tests the runtime. A worker whose runtime does not work refuses to start, with the reason; otherwise every task would
+ * fail on it.
+ */
+export async function selfCheck(runtime: Runtime): Promise<Extract<RuntimeProbe, { works: true }>> {
+  const probe = await runtime.probe()
+  if (!probe.works) throw refusal(`the ${runtime.name} runtime does not work here: ${probe.reason}`)
   return probe
 }
 
-async function mustHaveSpace({ folder, leastFreeBytes }: SelfCheck): Promise<void> {
+/** Called before the first write to the folder: a full disk is reported as such, not as a failed write. */
+export async function mustHaveSpace({ folder, leastFreeBytes }: SpaceCheck): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
     const { bavail, bsize } = await statfs(folder)

@@ -6,10 +6,10 @@ export interface DrainOptions {
   readonly drainMs: number
 }
 
-/** After which an attempt that was killed and has not ended is left to itself. */
+/** The time to wait for an attempt that was killed. */
 const KILL_MS = 10_000
 
-/** What has not started goes back at once; the rest may finish for a while, and is then ended. */
+/** Returns attempts that have not started. Waits up to `drainMs` for running attempts, and then kills them. */
 export async function drainSlots(slots: WorkerSlots, { clock, drainMs }: DrainOptions): Promise<void> {
   for (const { lease, phase } of slots.all())
     if (phase === 'ahead' || phase === 'staging') slots.end(lease.attemptId, 'returned')
@@ -20,18 +20,18 @@ export async function drainSlots(slots: WorkerSlots, { clock, drainMs }: DrainOp
 
 export interface PreemptionOptions {
   readonly clock: Clock
-  /** How long the machine is still there. */
+  /** The time until the machine is lost. */
   readonly preemptMs: number
-  /** Reports it to the server; false when the server could not be reached. */
+  /** Reports the preemption to the server; false when the server could not be reached. */
   readonly report: () => Promise<boolean>
 }
 
-/** Before the report is sent again to a server that could not be reached. */
+/** The pause before the next report to a server that could not be reached. */
 const REPORT_AGAIN_MS = 500
 
 /**
- * The machine is being taken away. The server gives the tasks to other workers as soon as it has the report, so it is
- * sent first; then every command is ended, for its result does not count any more.
+ * The machine is being preempted. The server assigns the tasks to other workers as soon as it has the report, so the
+ * report is sent first. Then every command is killed: the server would ignore its result.
  */
 export async function giveUpSlots(slots: WorkerSlots, { clock, preemptMs, report }: PreemptionOptions): Promise<void> {
   const end = clock.monotonic() + preemptMs

@@ -1,8 +1,8 @@
 import type { Daemon } from './daemon.ts'
 
 /**
- * A daemon that starts when its server can be reached. Until then stopping it only ends the wait; a wait that throws
- * ends it.
+ * A daemon that starts when its server can be reached. Until then `stop` only ends the wait. An error of the wait ends
+ * the daemon.
  */
 export function daemonOnceReached(start: () => Daemon, reach: (signal: AbortSignal) => Promise<void>): Daemon {
   const leaving = new AbortController()
@@ -11,16 +11,16 @@ export function daemonOnceReached(start: () => Daemon, reach: (signal: AbortSign
     if (!leaving.signal.aborted) daemon = start()
   })
   const ended = started.then(() => daemon?.ended)
-  ended.catch(() => {}) // told to whoever asks
-  const leave = async (): Promise<Daemon | undefined> => {
+  ended.catch(() => {}) // reported to each reader of `ended`
+  const endWait = async (): Promise<Daemon | undefined> => {
     leaving.abort()
     await started.catch(() => {})
     return daemon
   }
   return {
     ended,
-    stop: async () => (await leave())?.stop(),
-    preempt: async () => (await leave())?.preempt(),
+    stop: async () => (await endWait())?.stop(),
+    preempt: async () => (await endWait())?.preempt(),
     offerAgain: () => daemon?.offerAgain(),
   }
 }

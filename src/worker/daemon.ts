@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { LeaseMessage } from '../wire/workers/lease.ts'
+import type { LeaseMessage } from '../wire/workers/lease-stream.ts'
 import type { WorkerRegistration } from '../wire/workers/registration.ts'
-import type { TaskNews } from '../wire/workers/status.ts'
+import type { AttemptState } from '../wire/workers/report.ts'
 import type { StageHooks } from './attempt/executor.ts'
 import { type LiveInput, liveInput } from './attempt/live-input.ts'
 import { drainSlots, giveUpSlots } from './daemon-drain.ts'
@@ -13,47 +13,49 @@ export interface DaemonOptions {
   readonly link: WorkerLink
   readonly clock: Clock
   readonly log: Log
-  /** Read whenever the server is told; what may change is a getter. */
+  /** Read at every registration; values that may change are getters. */
   readonly registration: Omit<WorkerRegistration, 'running'>
   /** Never throws. */
   readonly run: (
     attempt: Pick<SlotAttempt, 'lease' | 'begun'>,
     hooks: StageHooks,
     signal: AbortSignal,
-  ) => Promise<TaskNews>
+  ) => Promise<AttemptState>
   readonly heartbeatMs: number
-  /** How long attempts may go on once the worker is to stop. */
+  /** The time that running attempts get to finish when the worker stops. */
   readonly drainMs: number
-  /** The server has the registration that was read last. */
+  /** Called when the server has accepted the registration that was read last. */
   readonly registered?: () => void
-  /** How long the machine is still there once it is being taken away. */
+  /** The time from a preemption notice to the loss of the machine. */
   readonly preemptMs: number
-  /** 0 idle to 1 full; undefined where it cannot be told. */
+  /** From 0 (idle) to 1 (full); undefined where it is not measured. */
   readonly load: () => number | undefined
 }
 
 export interface Daemon {
-  /** Resolves when the server told us to end, and we have; rejects when it will not have us. */
+  /** Resolves when the worker has ended at the request of the server; rejects when the server refuses the worker. */
   readonly ended: Promise<void>
-  /** Takes nothing new, lets attempts finish, hands back the rest and says goodbye. Asking twice is asking once. */
+  /**
+   * Accepts no new attempts, waits for running ones, returns the others and deregisters. A second call joins the first.
+   */
   stop(): Promise<void>
-  /** The machine is being taken away: reports it at once, ends all attempts, and does not report how they ended. */
+  /** The machine is being preempted: reports it at once, kills all attempts, and does not report their ends. */
   preempt(): Promise<void>
-  /** Says anew what is offered: the registration has changed. What runs goes on. */
+  /** Registers again, because the registration has changed. Attempts continue. */
   offerAgain(): void
 }
 
-/** All that a daemon knows. */
+/** The state of a daemon. */
 interface Work {
   readonly options: DaemonOptions
   readonly slots: WorkerSlots
   readonly stats: { completed: number; failed: number }
   /** The live inputs of all attempts that this worker holds, by attempt id. */
   readonly inputs: Map<string, LiveInput>
-  /** The server wants us to take nothing new. */
+  /** The server has ordered a drain: it sends no new leases. */
   isDraining: boolean
   isStopping: boolean
-  /** The machine is being taken away: the server has been told that other workers must run what we run. */
+  /** The machine is being preempted: the server assigns the attempts to other workers. */
   isPreempted: boolean
 }
 
@@ -67,7 +69,7 @@ const newWork = (options: DaemonOptions): Work => ({
   isPreempted: false,
 })
 
-/** A worker at work: takes leases as they come, and keeps the server informed. */
+/** Runs the leases that arrive, and reports heartbeats and results to the server. */
 export function startDaemon(options: DaemonOptions): Daemon {
   const { link, clock } = options
   const work = newWork(options)
@@ -103,7 +105,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     work.isPreempted = true
     const report = async (): Promise<boolean> => {
       if (!(await beat(work, stop))) return false
-      link.close() // or it would register again: the server does not know us any more
+      link.close() // otherwise the link would register again: the server has removed this worker
       return true
     }
     if (!isOver) await giveUpSlots(work.slots, { clock, preemptMs: options.preemptMs, report })
@@ -139,8 +141,8 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
     },
     registered() {
       slots.renewed(listed.ids, listed.at)
-      // Messages may have been lost while the link was down: running attempts are reported again, and prefetched
-      // attempts go back to the server, which may have started them elsewhere.
+      // Messages may have been lost while the link was down. So running attempts are reported again, and prefetched
+      // attempts are returned: the server may have started them on another worker.
       for (const { lease, phase } of slots.all()) {
         if (phase === 'running') options.link.started(lease.attemptId)
         if (phase === 'ahead') slots.end(lease.attemptId, 'returned')
@@ -154,19 +156,21 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
     },
     begin: (attemptId) => slots.begin(attemptId),
     stop(attemptId, why) {
-      log.debug({ attempt: attemptId, why }, 'told to stop an attempt')
+      log.debug({ attempt: attemptId, why }, 'server requested to stop an attempt')
       slots.end(attemptId, why)
     },
     order(order) {
-      log.info({ order }, 'the server gave an order')
+      log.info({ order }, 'order received from the server')
       if (order === 'drain') work.isDraining = true
       else if (order === 'resume') work.isDraining = false
       else if (order === 'shutdown') stop()
     },
-    input: ({ attemptId, number, event }) => work.inputs.get(attemptId)?.give(number, event),
+    input({ attemptId, number, event }) {
+      if (slots.has(attemptId)) inputFor(work, attemptId).give(number, event)
+    },
     lost(error) {
-      // Once for each outage: the link tries again for as long as it takes.
-      log[isLost ? 'debug' : 'warn']({ err: error }, 'waiting for the server: it cannot be reached')
+      // One warning for each outage: the link retries until it is closed.
+      log[isLost ? 'debug' : 'warn']({ err: error }, 'server cannot be reached, retrying')
       isLost = true
     },
     refused,
@@ -175,7 +179,7 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
 
 function take(work: Work, lease: LeaseMessage): void {
   const { slots, options } = work
-  // One that comes ahead may overtake the word that the one before it has its slot now.
+  // A prefetched lease may arrive before the message that its predecessor has a slot.
   const most = slots.size + (lease.prefetch ? options.registration.prefetch : 0)
   const isFull = slots.busy + (lease.prefetch ? slots.ahead : 0) >= most
   if (work.isStopping || isFull) {
@@ -185,20 +189,19 @@ function take(work: Work, lease: LeaseMessage): void {
   }
   const held = slots.take(lease)
   if (held === undefined) return
-  work.inputs.set(lease.attemptId, inputFor(options.link, lease.attemptId))
-  void carryOut(work, held).finally(() => {
+  void runAttempt(work, held).finally(() => {
     work.inputs.delete(lease.attemptId)
     slots.free(held)
   })
 }
 
-async function carryOut(work: Work, held: SlotAttempt): Promise<void> {
-  const { options, slots, stats, inputs } = work
+async function runAttempt(work: Work, held: SlotAttempt): Promise<void> {
+  const { options, slots, stats } = work
   const { link, log, run } = options
   const { lease, signal } = held
   const { attemptId } = lease
-  log.debug({ attempt: attemptId, operation: lease.operation }, 'an attempt begins')
-  const ran = await run(held, hooksFor(link, held, inputs.get(attemptId)), signal)
+  log.debug({ attempt: attemptId, operation: lease.operation }, 'attempt started')
+  const ran = await run(held, hooksFor(work, held), signal)
   if (mayBePreemption(ran)) await new Promise<void>((resolve) => void options.clock.after(SIGTERM_HOLD_MS, resolve))
   const news = work.isPreempted ? undefined : newsFor(held, ran)
   slots.reporting(held)
@@ -207,39 +210,48 @@ async function carryOut(work: Work, held: SlotAttempt): Promise<void> {
   stats[isDone ? 'completed' : 'failed']++
   const answer = await link.report(attemptId, news)
   const fields = { attempt: attemptId, ended: news.kind, ...('what' in news && { what: news.what }), answer }
-  log[news.kind === 'fault' ? 'warn' : 'info'](fields, 'an attempt ended')
+  log[news.kind === 'fault' ? 'warn' : 'info'](fields, 'attempt ended')
 }
 
-/** Slurm and others send SIGTERM to all processes of a job at once, and a command may end sooner than we hear of it. */
+/**
+ * Slurm and others send SIGTERM to all processes of a job at once: a command may end before this worker gets the
+ * signal.
+ */
 const SIGTERM_HOLD_MS = 250
 
-const mayBePreemption = (ran: TaskNews): boolean => ran.kind === 'result' && ran.signal === 'SIGTERM'
+const mayBePreemption = (ran: AttemptState): boolean => ran.kind === 'result' && ran.signal === 'SIGTERM'
 
-const inputFor = (link: WorkerLink, attemptId: string): LiveInput =>
-  liveInput({
+/** Created by the first input of a client or by the start of an interactive stage. */
+function inputFor({ options: { link }, inputs }: Work, attemptId: string): LiveInput {
+  const known = inputs.get(attemptId)
+  if (known !== undefined) return known
+  const made = liveInput({
     attached: () => link.prompt?.(attemptId),
     taken: (number) => link.inputTaken?.(attemptId, number),
   })
+  inputs.set(attemptId, made)
+  return made
+}
 
-const hooksFor = (link: WorkerLink, held: SlotAttempt, input: LiveInput | undefined): StageHooks => ({
-  ...(input && { input }),
+const hooksFor = (work: Work, held: SlotAttempt): StageHooks => ({
+  input: () => inputFor(work, held.lease.attemptId),
   started() {
     held.phase = 'running'
-    link.started(held.lease.attemptId)
+    work.options.link.started(held.lease.attemptId)
   },
-  stdout: (bytes) => link.output(held.lease.attemptId, 'stdout', bytes),
-  stderr: (bytes) => link.output(held.lease.attemptId, 'stderr', bytes),
+  stdout: (bytes) => work.options.link.output(held.lease.attemptId, 'stdout', bytes),
+  stderr: (bytes) => work.options.link.output(held.lease.attemptId, 'stderr', bytes),
 })
 
-/** What ended by itself is told as it ended, though somebody wanted to end it at the same moment. */
-function newsFor({ endedBy }: SlotAttempt, ran: TaskNews): TaskNews | undefined {
+/** An attempt that ended by itself is reported with its own result, even if it was stopped at the same moment. */
+function newsFor({ endedBy }: SlotAttempt, ran: AttemptState): AttemptState | undefined {
   if (ran.kind !== 'stopped') return ran
   if (endedBy === 'left') return undefined
   if (endedBy === 'returned') return { kind: 'returned', what: 'its worker had not begun it' }
   return endedBy === 'timeout' ? { kind: 'timeout', result: undefined, fn: undefined } : ran
 }
 
-/** Renews what we hold, and hears what the server could not tell otherwise. False when the server did not answer. */
+/** Sends a heartbeat, which renews all leases, and applies the answer. Returns false when the server did not answer. */
 async function beat(work: Work, stop: () => Promise<void>): Promise<boolean> {
   const { options, slots, stats } = work
   const running = slots.ids()

@@ -8,7 +8,7 @@ import { reachStore } from './reach-store.ts'
 
 const AWAY: Fault = { kind: 'unavailable', what: 'connection refused' }
 
-/** A worker that asks a store which throws these faults, one for each call, and then answers. */
+/** A worker that queries a store which throws these faults, one per call, then answers. */
 function asking(faults: Fault[], signal = new AbortController().signal) {
   const clock = manualClock()
   const seen = { calls: 0, warnings: [] as string[] }
@@ -25,7 +25,7 @@ function asking(faults: Fault[], signal = new AbortController().signal) {
   return { clock, seen, reached }
 }
 
-test('asks again until the store answers, after longer and longer pauses, and logs the wait once', async () => {
+test('reachStore retries with growing pauses until the store answers, and logs the wait once', async () => {
   const { clock, seen, reached } = asking([AWAY, AWAY, AWAY])
   for (const pauseMs of [100, 200, 400]) {
     await nextTurn()
@@ -39,12 +39,12 @@ test('asks again until the store answers, after longer and longer pauses, and lo
   expect(seen).toEqual({ calls: 4, warnings: ['waiting for the store of the server'] })
 })
 
-test('throws with the name of the store when it refuses this worker', async () => {
+test('reachStore throws with the name of the store when the store denies this worker', async () => {
   const { reached } = asking([{ kind: 'denied', what: 'unknown certificate' }])
   await expect(reached).rejects.toThrow('the store at http://store does not serve this worker: unknown certificate')
 })
 
-test('ends while it waits when the worker is stopped', async () => {
+test('reachStore returns while it waits when the worker is stopped', async () => {
   const stopping = new AbortController()
   const { seen, reached } = asking([AWAY, AWAY], stopping.signal)
   await nextTurn()

@@ -9,26 +9,31 @@ import { backoff } from './links/backoff.ts'
 
 export interface ReachStoreOptions {
   readonly store: BlobStore
-  /** As the person who started us wrote it. */
+  /** The address in the settings. */
   readonly storeName: string
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  /** Called with the cause when the first try fails. */
+  readonly waits?: ((what: string) => void) | undefined
 }
 
 /**
- * Waits until the store answers, so that a worker may be started before its server: it asks for tasks only when it can
- * fetch their inputs. Throws when the store answers that it will not serve us; resolves early when the signal is aborted.
+ * Waits until the store answers, so that a worker can be started before its server. The worker requests tasks only when
+ * it can fetch their inputs. Throws when the store refuses this worker; resolves early when the signal is aborted.
  */
 export async function reachStore(options: ReachStoreOptions, signal: AbortSignal): Promise<void> {
   const { store, storeName, clock, random, log } = options
   const digests = digestListOf('sha256', [digestOf('sha256', Buffer.from('windlass worker'))])
   const tries = backoff(clock, random)
-  for (let isTold = false; !signal.aborted; isTold = true) {
-    const error = await failureOf(store, digests)
+  for (let isLogged = false; !signal.aborted; isLogged = true) {
+    const error = await Promise.race([failureOf(store, digests), aborted(signal)])
     if (error === undefined || signal.aborted) return
-    if (!isPassing(error)) throw refusal(storeName, error)
-    if (!isTold) log.warn({ store: storeName, err: error }, 'waiting for the store of the server')
+    if (!isTemporary(error)) throw refusal(storeName, error)
+    if (!isLogged) {
+      log.warn({ store: storeName, err: error }, 'waiting for the store of the server')
+      options.waits?.(error.message)
+    }
     await tries.pause(signal)
   }
 }
@@ -42,7 +47,14 @@ async function failureOf(store: BlobStore, digests: DigestList): Promise<Error |
   }
 }
 
-const isPassing = (error: unknown): boolean => error instanceof FaultError && error.fault.kind === 'unavailable'
+/** Resolves on abort: a call to a host that drops packets ends minutes later, and must not delay the worker's stop. */
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+    if (signal.aborted) resolve(undefined)
+  })
+
+const isTemporary = (error: unknown): boolean => error instanceof FaultError && error.fault.kind === 'unavailable'
 
 const refusal = (storeName: string, cause: Error): FaultError =>
   new FaultError(

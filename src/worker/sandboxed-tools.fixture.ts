@@ -6,19 +6,20 @@ import { realClock } from '../runtimes/run/rooms.fixture.ts'
 import { sandboxBy } from '../runtimes/sandbox/sandbox.fixture.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../storage/memory-store.ts'
-import type { AttemptTools } from './attempt/attempt-tools.ts'
 import { attemptCommand } from './attempt/executor.fixture.ts'
 import type { StageHooks } from './attempt/executor.ts'
+import { gridAttempts } from './attempt/grid-attempts.ts'
+import type { AttemptTools } from './attempt/pipeline.ts'
 import { remoteTarget } from './cas/remote-target.ts'
 import { openFileCache } from './inputs/file-cache.ts'
 import { safePlacement } from './inputs/place-inputs.ts'
 import { inputStage } from './inputs/stage-inputs.ts'
 import { storeSource } from './inputs/store-source.ts'
-import { sameUser, userPerRoom } from './rooms/room-users.ts'
-import { openRooms } from './rooms/rooms.ts'
+import { outputCollector } from './outputs/collect-outputs.ts'
+import { openRooms, sameUser, userPerRoom } from './rooms/rooms.ts'
 import { scratch } from './trees.fixture.ts'
 
-/** Others than those of workers and other tests. */
+/** User ids that no worker and no other test uses. */
 const USER_IDS = 1_878_000_000
 const USER = IS_ROOT ? { uid: 65_521, gid: 65_521 } : undefined
 
@@ -27,7 +28,7 @@ export interface GoOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A worker's tools in sandboxes, where every room is made as it is needed. */
+/** A worker's tools in sandboxes, where each room is created for its task. */
 export async function sandboxedTools(name: string, by: typeof sandboxBy = sandboxBy) {
   const folder = scratch()
   const bulk = threadPool(1)
@@ -41,19 +42,21 @@ export async function sandboxedTools(name: string, by: typeof sandboxBy = sandbo
   const staged = { source: storeSource(store), cache, bulk, placement, user: USER, rules, directoryBytes: 1 << 20 }
   const tools: AttemptTools = {
     ...{ rooms, inputs: inputStage(staged), runtime: sandbox.runtime, target: remoteTarget(store), clock: realClock },
-    outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+    ...gridAttempts,
+    outputs: outputCollector({ bulk, rules: { ...rules, mostBytes: 1 << 30 } }),
     ...{ worker: 'w1', limits: {}, inlineBytes: 0 },
   }
   let names = 0
   // biome-ignore lint/style/noRestrictedGlobals: several test files run at a time on one machine
-  const roomName = (): string => `${name}-${process.pid}-${++names}`
+  const namePrefix = (): string => `${name}-${process.pid}-${++names}`
   return {
     works: probe.works,
     tools,
-    roomName,
-    /** One task, by these tools or others. */
+    /** Unique on this machine. */
+    namePrefix,
+    /** Runs one task with these tools. */
     go: (by: AttemptTools, task: CommandTask, { hooks = {}, signal }: GoOptions = {}): Promise<CommandResult> =>
-      attemptCommand({ name: roomName(), task, hooks }, by, signal ?? new AbortController().signal),
+      attemptCommand({ name: namePrefix(), task, hooks }, by, signal ?? new AbortController().signal),
     roomsLeft: async (): Promise<string[]> => {
       await rooms.cleared()
       return readdirSync(join(folder.path, 'rooms'))

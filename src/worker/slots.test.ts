@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../testing/manual-clock.ts'
-import type { LeaseMessage } from '../wire/workers/lease.ts'
+import type { LeaseMessage } from '../wire/workers/lease-stream.ts'
 import { openSlots } from './slots.ts'
 
 const lease = (attemptId: string, expiresInMs = 1000): LeaseMessage => ({
@@ -18,7 +18,7 @@ const lease = (attemptId: string, expiresInMs = 1000): LeaseMessage => ({
   origin: 'action',
 })
 
-test('an attempt whose lease is not renewed is ended by our own clock', () => {
+test("an attempt whose lease is not renewed is aborted by the worker's own clock", () => {
   const clock = manualClock()
   const slots = openSlots(2, clock)
   const kept = slots.take(lease('a'))
@@ -34,7 +34,7 @@ test('an attempt whose lease is not renewed is ended by our own clock', () => {
   expect(kept?.signal.aborted).toBe(true)
 })
 
-test('a heartbeat that was sent before does not shorten a lease', () => {
+test('a heartbeat sent before the lease does not shorten it', () => {
   const clock = manualClock()
   const slots = openSlots(1, clock)
   clock.advance(500)
@@ -44,7 +44,7 @@ test('a heartbeat that was sent before does not shorten a lease', () => {
   expect(held?.signal.aborted).toBe(false)
 })
 
-test('what only waits to be heard of takes no slot, and cannot be ended any more', () => {
+test('an attempt that only waits for its report to be acknowledged takes no slot and cannot be ended', () => {
   const slots = openSlots(1, manualClock())
   const held = slots.take(lease('a'))
   if (held === undefined) throw new Error('not taken')
@@ -55,7 +55,7 @@ test('what only waits to be heard of takes no slot, and cannot be ended any more
   expect([held.endedBy, held.signal.aborted]).toEqual([undefined, false])
 })
 
-test('what was sent ahead takes no slot until it is told to begin', async () => {
+test('a prefetched lease takes no slot until it begins', async () => {
   const slots = openSlots(1, manualClock())
   const held = slots.take({ ...lease('a'), prefetch: true })
   let hasBegun = false
@@ -69,7 +69,7 @@ test('what was sent ahead takes no slot until it is told to begin', async () => 
   expect([slots.busy, slots.ahead, held?.phase]).toEqual([1, 0, 'staging'])
 })
 
-test('of several who end it the first counts', () => {
+test('the first reason to end an attempt is kept', () => {
   const slots = openSlots(1, manualClock())
   const held = slots.take(lease('a'))
   slots.end('a', 'timeout')
@@ -77,13 +77,13 @@ test('of several who end it the first counts', () => {
   expect(held?.endedBy).toBe('timeout')
 })
 
-test('the same lease twice is one attempt', () => {
+test('a lease received twice is one attempt', () => {
   const slots = openSlots(1, manualClock())
   expect(slots.take(lease('a'))).toBeDefined()
   expect(slots.take(lease('a'))).toBeUndefined()
 })
 
-test('who waits for the slots to be empty hears of it, and no clock is left running', async () => {
+test('idle and emptied resolve when the slots are free, and no timer is left', async () => {
   const clock = manualClock()
   const slots = openSlots(2, clock)
   await slots.emptied()

@@ -1,23 +1,22 @@
 import type { Clock } from '../base/clock.ts'
-import type { LeaseMessage } from '../wire/workers/lease.ts'
-import type { AttemptStop } from '../wire/workers/stream.ts'
+import type { AttemptStop, LeaseMessage } from '../wire/workers/lease-stream.ts'
 
 /**
- * Why an attempt was ended from outside: the server's word; its lease ran out by our own clock; we hand it back; or we
- * leave, and saying goodbye gives it to others.
+ * Why an attempt was ended from outside: the server requested it; its lease expired by this worker's clock; the worker
+ * returned it before its start; or the worker is leaving, and deregistering releases the attempt to other workers.
  */
 export type EndReason = AttemptStop | 'lapsed' | 'returned' | 'left'
 
-/** An attempt that we hold. */
+/** An attempt that this worker holds. */
 export interface SlotAttempt {
   readonly lease: LeaseMessage
   readonly signal: AbortSignal
   /**
-   * Sent ahead of a slot, and not to be started; in a slot, and its command not running yet; running; or ended, and the
-   * server has not yet heard of it.
+   * `ahead`: sent before a slot was free, must not start yet. `staging`: in a slot, its command does not run yet.
+   * `reporting`: ended, and the server has not acknowledged the report.
    */
   phase: 'ahead' | 'staging' | 'running' | 'reporting'
-  /** Resolves when it has its slot. */
+  /** Resolves when the attempt has a slot. */
   readonly begun: Promise<void>
   /** The reason when the attempt did not end by itself. */
   endedBy: EndReason | undefined
@@ -25,27 +24,28 @@ export interface SlotAttempt {
 
 export interface WorkerSlots {
   readonly size: number
-  /** Attempts that take a slot: those whose end is only being told take none, nor do those that were sent ahead. */
+  /** The number of attempts in a slot. Attempts that are being reported or were prefetched do not occupy a slot. */
   readonly busy: number
   readonly ahead: number
   ids(): string[]
-  /** Undefined when it is held already. */
+  has(attemptId: string): boolean
+  /** Returns undefined when the worker already holds the attempt. */
   take(lease: LeaseMessage): SlotAttempt | undefined
-  /** One that was sent ahead has its slot now. */
+  /** A prefetched attempt has a slot now. */
   begin(attemptId: string): void
   free(held: SlotAttempt): void
-  end(attemptId: string, word: EndReason): void
-  /** The server has heard that we hold these, at this moment of the monotonic clock. */
+  end(attemptId: string, reason: EndReason): void
+  /** The server has acknowledged that the worker holds these attempts; `at` is the time of the message (monotonic). */
   renewed(attemptIds: readonly string[], at: number): void
   all(): SlotAttempt[]
-  /** It has ended, and only the server has to hear of it. */
+  /** The attempt has ended; its report is being sent. */
   reporting(held: SlotAttempt): void
   /** Resolves when no attempt runs, and when nothing is held at all. */
   idle(): Promise<void>
   emptied(): Promise<void>
 }
 
-/** When the server does not say. */
+/** The lease time when the server sends none. */
 const LEASE_MS = 300_000
 
 interface Slot extends SlotAttempt {
@@ -75,14 +75,14 @@ function newSlot(lease: LeaseMessage, now: number): Slot {
   }
 }
 
-/** What has ended by itself has ended, and of several who end it the first counts. */
-function endSlot(slot: Slot, word: EndReason): void {
+/** Does nothing for an attempt that has ended by itself. Of several reasons the first counts. */
+function endSlot(slot: Slot, reason: EndReason): void {
   if (slot.phase === 'reporting' || slot.endedBy !== undefined) return
-  slot.endedBy = word
+  slot.endedBy = reason
   slot.abort.abort()
 }
 
-/** Promises that come true when something has changed to be so. */
+/** Promises that resolve when a condition has become true. */
 function eventually() {
   let waiting: { readonly isSo: () => boolean; readonly resolve: () => void }[] = []
   return {
@@ -97,8 +97,8 @@ function eventually() {
 }
 
 /**
- * What a worker holds. Each attempt is ended by our own clock when its lease could not be renewed: by then the server
- * may have given it to another.
+ * The attempts that a worker holds. The worker ends an attempt by its own clock when the lease could not be renewed,
+ * because the server may have assigned the task to another worker by then.
  */
 export function openSlots(size: number, clock: Clock): WorkerSlots {
   const held = new Map<string, Slot>()
@@ -120,6 +120,7 @@ export function openSlots(size: number, clock: Clock): WorkerSlots {
       return count('ahead')
     },
     ids: () => [...held.keys()],
+    has: (attemptId) => held.has(attemptId),
     take(lease) {
       if (held.has(lease.attemptId)) return undefined
       const slot = newSlot(lease, clock.monotonic())
@@ -138,9 +139,9 @@ export function openSlots(size: number, clock: Clock): WorkerSlots {
       held.delete(attemptId)
       changed()
     },
-    end(attemptId, word) {
+    end(attemptId, reason) {
       const slot = held.get(attemptId)
-      if (slot !== undefined) endSlot(slot, word)
+      if (slot !== undefined) endSlot(slot, reason)
     },
     renewed(attemptIds, at) {
       for (const id of attemptIds) {

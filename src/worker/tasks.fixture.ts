@@ -3,7 +3,7 @@ import { type CommandTask, type CommandTaskSpec, commandTaskOf, type TaskAction 
 const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 1 } as const
 const NOTHING = new Uint8Array()
 
-/** The parts of an action that its digest stands for, without outputs of an older client. */
+/** The fields of an action that its digest covers, without output lists of older clients. */
 const ACTION: TaskAction = {
   digest,
   commandDigest: digest,
@@ -21,7 +21,7 @@ export interface ActionOptions extends Partial<Omit<CommandTaskSpec, 'stages' | 
   readonly action?: Partial<TaskAction>
 }
 
-/** A task as the Remote Execution API has it: one stage, and outputs that only the worker limits. */
+/** A task as in the Remote Execution API: one stage, and outputs that only the worker limits. */
 export const actionTask = ({
   argv = ['true'],
   env = [],
@@ -36,7 +36,7 @@ export const actionTask = ({
     action: { ...ACTION, ...action },
   })
 
-/** Outputs by path; of older clients by kind. */
+/** Outputs by path, or by type as older clients send them. */
 export type Wanted =
   | { readonly kind: 'any'; readonly paths: readonly string[] }
   | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }

@@ -11,7 +11,7 @@ import { directoryToProto } from '../wire/reapi/directory.ts'
 
 export type TreeSpec = { readonly [name: string]: string | Uint8Array | NodeSpec | TreeSpec }
 
-/** For what is not a plain file; a symbol, so that no name can be taken for it. */
+/** For nodes that are not plain files; a symbol, so that it cannot equal a file name. */
 const NODE = Symbol('node')
 interface NodeSpec {
   readonly [NODE]: {
@@ -33,7 +33,7 @@ export async function putBlob(store: BlobStore, content: string | Uint8Array): P
   return digest
 }
 
-/** Stores a tree as Directory messages; answers the root's digest. */
+/** Stores a tree as Directory messages; returns the root's digest. */
 export async function putTree(store: BlobStore, spec: TreeSpec): Promise<Digest> {
   const directory: { -readonly [K in 'files' | 'directories' | 'symlinks']: Directory[K][number][] } = {
     files: [],
@@ -56,9 +56,9 @@ export async function putTree(store: BlobStore, spec: TreeSpec): Promise<Digest>
   return await putBlob(store, directoryToProto({ ...directory, properties: undefined }))
 }
 
-/** A folder without symlinks in its path, gone at the end of the block. */
+/** A folder without symlinks in its path, deleted at the end of the block. */
 export function scratch(): { readonly path: string } & Disposable {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-worker-')))
-  chmodSync(path, 0o711) // commands of another user have to get through
+  chmodSync(path, 0o711) // commands of another user must be able to enter it
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }

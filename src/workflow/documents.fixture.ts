@@ -5,7 +5,7 @@ import type { Files } from './values/files.ts'
 
 export const HOME = 'file:///home/'
 
-/** Documents by name, all in one folder. */
+/** Documents by name, in one folder. */
 export const fetchFrom =
   (documents: Readonly<Record<string, string>>): Fetch =>
   async (uri) => {
@@ -31,7 +31,7 @@ export async function loadWorkflow(text: string): Promise<Workflow> {
   return process
 }
 
-/** Files in memory, by path from the root; a path with entries below it is a directory. */
+/** Files in memory, by absolute path; a path with entries below it is a directory. */
 export function memoryFiles(contents: Readonly<Record<string, string>>): Files {
   const bytes = new Map(Object.entries(contents).map(([path, text]) => [path, new TextEncoder().encode(text)]))
   const pathOf = (location: string): string => decodeURIComponent(location.replace(/^file:\/\//, ''))

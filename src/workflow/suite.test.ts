@@ -8,10 +8,10 @@ import { comparable } from './packing/comparable.fixture.ts'
 import { packProcess } from './packing/pack.ts'
 import { checkProcess } from './process/check.ts'
 
-/** The conformance suite is not part of the repository: where it is present, every document in it is read. */
+/** The conformance suite is not part of the repository: where it is present, each of its documents is loaded. */
 const suite = process.env.WINDLASS_CWL_SUITE
 
-/** Tests that require these documents to be refused. */
+/** Documents that the suite requires to be refused. */
 const REFUSED = [
   'conditionals/cond-wf-005.cwl',
   'conditionals/cond-wf-005_nojs.cwl',
@@ -22,17 +22,17 @@ const REFUSED = [
   'mixed-versions/invalid-wf-v12.cwl',
   'timelimit2.cwl',
 ]
-/** Documents of several processes without a main one. */
+/** Documents of several processes without a main process. */
 const FRAGMENTS: Readonly<Record<string, string>> = { 'conflict-wf.cwl': '#collision', 'js-expr-req-wf.cwl': '#wf' }
 
 const fetch: Fetch = (uri) => readFile(decodeURIComponent(uri.slice('file://'.length)), 'utf8')
 
 const skipping = {
   skip: suite === undefined,
-  meta: { skipReason: 'WINDLASS_CWL_SUITE does not say where the suite is' },
+  meta: { skipReason: 'WINDLASS_CWL_SUITE does not name the folder of the suite' },
 }
 
-describe('the documents of the conformance suite', skipping, () => {
+describe('documents of the CWL conformance suite', skipping, () => {
   const folder = join(suite ?? '', 'tests')
   const names =
     suite === undefined
@@ -41,7 +41,7 @@ describe('the documents of the conformance suite', skipping, () => {
   const addressOf = (name: string): string =>
     `file://${join(folder, name).split('/').map(encodeURIComponent).join('/')}${FRAGMENTS[name] ?? ''}`
 
-  test('are taken, save those that must be refused', async () => {
+  test('all documents load, except those that must be refused', async () => {
     const refused: string[] = []
     for (const name of names) {
       await loadProcess(addressOf(name), fetch)
@@ -55,7 +55,7 @@ describe('the documents of the conformance suite', skipping, () => {
     expect(refused.sort()).toEqual(REFUSED)
   })
 
-  test('are the same after packing', async () => {
+  test('all documents load equal after packing', async () => {
     for (const name of names.filter((one) => !REFUSED.includes(one))) {
       const loaded = await loadProcess(addressOf(name), fetch)
       const packed = JSON.stringify(packProcess(loaded))

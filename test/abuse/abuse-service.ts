@@ -19,16 +19,16 @@ const REFUSAL = new GrpcError(STATUS.failedPrecondition, 'refused', { details: B
 
 export interface Handlers {
   readonly running: number
-  /** The most that ever ran at once. */
+  /** The highest number of handlers that ran at the same time. */
   readonly most: number
   readonly started: number
-  /** Lets everyone go who waits, now and from now on. */
-  letGo(): void
+  /** Releases all waiting handlers, now and in the future. */
+  release(): void
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** What `Answer`, `Stream` and their kin are asked for. */
+/** Encodes the request of `Answer`, `Stream`, `Fetch` and `FetchStream`. */
 export function wanted(size: number, count = 1): Buffer {
   const request = Buffer.alloc(8)
   request.writeUInt32BE(size, 0)
@@ -37,9 +37,9 @@ export function wanted(size: number, count = 1): Buffer {
 }
 
 export function abuseService(): { service: Service; handlers: Handlers } {
-  const handlers = { running: 0, most: 0, started: 0, letGo: () => {} }
+  const handlers = { running: 0, most: 0, started: 0, release: () => {} }
   const released = new Promise<void>((resolve) => {
-    handlers.letGo = resolve
+    handlers.release = resolve
   })
   const counting = async <T>(work: () => Promise<T>): Promise<T> => {
     handlers.started++
@@ -55,14 +55,14 @@ export function abuseService(): { service: Service; handlers: Handlers } {
     name: 'abuse.Abuse',
     methods: {
       Echo: { kind: 'unary', handle: (request) => request },
-      /** Stubborn: goes on even when its caller is gone. */
+      /** Ignores cancellation: keeps running after its caller has disconnected. */
       Wait: { kind: 'unary', handle: (request) => counting(() => released.then(() => request)) },
-      /** At length, and a little later. */
+      /** Fails with a long message, one microtask later. */
       Refuse: { kind: 'unary', handle: () => Promise.reject(REFUSAL) },
       RefuseStream: { kind: 'clientStreaming', handle: () => Promise.reject(REFUSAL) },
-      /** One answer of the size asked for. */
+      /** Returns one message of the requested size. */
       Answer: { kind: 'unary', handle: (request) => Buffer.alloc(Buffer.from(request).readUInt32BE(0)) },
-      /** As many messages of a size as are asked for, as fast as the caller takes them. */
+      /** Sends the requested number of messages of one size, as fast as the caller reads them. */
       Stream: {
         kind: 'serverStreaming',
         handle: (request, out, call) =>
@@ -73,7 +73,7 @@ export function abuseService(): { service: Service; handlers: Handlers } {
             for (let i = 0; i < count && !call.cancelled; i++) if (!out.write(block)) await out.drained()
           }),
       },
-      /** One answer that must be fetched first, which takes a while. */
+      /** Returns one message that is fetched asynchronously first. */
       Fetch: {
         kind: 'unary',
         async handle(request, call) {
@@ -83,7 +83,7 @@ export function abuseService(): { service: Service; handlers: Handlers } {
           return Buffer.alloc(size)
         },
       },
-      /** As many messages as are asked for, each of which must be fetched. */
+      /** Sends the requested number of messages, each of which is fetched asynchronously first. */
       FetchStream: {
         kind: 'serverStreaming',
         async handle(request, out, call) {
@@ -95,7 +95,7 @@ export function abuseService(): { service: Service; handlers: Handlers } {
           }
         },
       },
-      /** Answers the first message and does not care for the rest. */
+      /** Returns the first message and ignores the rest. */
       First: {
         kind: 'clientStreaming',
         handle: (requests) => counting(async () => (await requests.next()) ?? Buffer.alloc(0)),
@@ -109,7 +109,7 @@ export function abuseService(): { service: Service; handlers: Handlers } {
             return Buffer.from(String(bytes))
           }),
       },
-      /** Takes nothing until it is let go. */
+      /** Reads nothing until it is released. */
       Hold: {
         kind: 'clientStreaming',
         handle: (requests) =>

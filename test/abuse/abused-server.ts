@@ -7,13 +7,14 @@ import type { Observer } from '../../src/grpc/observer.ts'
 import { createServer } from '../../src/grpc/server/server.ts'
 import { ServerConnection } from '../../src/grpc/server/server-connection.ts'
 import type { Service } from '../../src/grpc/service.ts'
+import { eventually } from '../../src/testing/eventually.ts'
 import { call } from '../../src/testing/http2-frames.ts'
 import { type ManualTiming, manualTiming } from '../../src/testing/manual-timing.ts'
 import { RawHttp2, type RawHttp2Options } from '../../src/testing/raw-http2.ts'
 import { serverCore, silentObserver } from '../../src/testing/server-core.ts'
 import { abuseService, type Handlers, PATHS } from './abuse-service.ts'
 
-/** A server on a socket, a clock that stands still, and all that an observer can see. */
+/** A server on a real socket with a manual clock, and everything that an observer of it can see. */
 export interface AbusedServer extends AsyncDisposable {
   readonly port: number
   readonly timing: ManualTiming
@@ -21,14 +22,16 @@ export interface AbusedServer extends AsyncDisposable {
   readonly bugs: readonly unknown[]
   readonly handlers: Handlers
   connect(options?: RawHttp2Options): Promise<RawHttp2>
-  /** Waits until so many connections have ended; answers the last of them. */
+  /** Waits until the server has accepted this many connections; a server that waits for its client sends nothing yet. */
+  accepted(count: number): Promise<void>
+  /** Waits until this many connections have ended, and returns the last of them. */
   ended(count?: number): Promise<ConnectionEnd>
-  /** The proof that an attack did no harm: a fresh connection is served, and no handler's call was a surprise. */
+  /** Proves that an attack did no harm: a new connection is served, and no handler was called unexpectedly. */
   expectServing(): Promise<void>
 }
 
 export interface WatchedServer extends AbusedServer {
-  /** The connections, from the inside; a real server shows them to nobody. */
+  /** The server's connection objects; a real server does not expose them. */
   readonly connections: readonly ServerConnection[]
   readonly budget: { readonly used: number }
 }
@@ -74,24 +77,33 @@ interface Parts {
   readonly ends: ConnectionEnd[]
   readonly bugs: unknown[]
   readonly onEnd: Set<() => void>
+  readonly opened: () => number
 }
 
 function beginnings(): Parts {
   const ends: ConnectionEnd[] = []
   const bugs: unknown[] = []
   const onEnd = new Set<() => void>()
+  let opened = 0
   const observer: Observer = {
     ...silentObserver,
+    connectionOpened() {
+      opened++
+    },
     connectionClosed(end) {
       ends.push(end)
       for (const look of onEnd) look()
     },
     handlerFailed: (_path, error) => bugs.push(error),
   }
-  return { ...abuseService(), timing: manualTiming(), observer, ends, bugs, onEnd }
+  return { ...abuseService(), timing: manualTiming(), observer, ends, bugs, onEnd, opened: () => opened }
 }
 
-function assemble({ handlers, timing, ends, bugs, onEnd }: Parts, port: number, close: () => void): AbusedServer {
+function assemble(
+  { handlers, timing, ends, bugs, onEnd, opened }: Parts,
+  port: number,
+  close: () => void,
+): AbusedServer {
   const clients: RawHttp2[] = []
   const connect = async (options?: RawHttp2Options) => {
     const client = await RawHttp2.open(port, options)
@@ -105,6 +117,7 @@ function assemble({ handlers, timing, ends, bugs, onEnd }: Parts, port: number, 
     bugs,
     handlers,
     connect,
+    accepted: (count) => eventually(() => expect(opened()).toBe(count)),
     ended: (count = 1) =>
       new Promise((resolve) => {
         const look = () => {
@@ -123,7 +136,7 @@ function assemble({ handlers, timing, ends, bugs, onEnd }: Parts, port: number, 
       expect(bugs).toEqual([])
     },
     async [Symbol.asyncDispose]() {
-      handlers.letGo()
+      handlers.release()
       for (const client of clients) client.close()
       close()
     },

@@ -18,7 +18,7 @@ import { type AbusedServer, abusedServer } from './abused-server.ts'
 
 const END = FLAG.endHeaders | FLAG.endStream
 
-describe('frames that cost their sender next to nothing', () => {
+describe('a flood of cheap frames', () => {
   const floods: Readonly<Record<string, { frame: Buffer; flood: string }>> = {
     SETTINGS: { frame: settings([SETTING.initialWindowSize, 1000]), flood: 'settings' },
     'empty SETTINGS': { frame: settings(), flood: 'settings' },
@@ -27,20 +27,25 @@ describe('frames that cost their sender next to nothing', () => {
     PRIORITY: { frame: priority(1, 0), flood: 'priorities' },
   }
 
-  test.each(Object.entries(floods))('are cut off: %s', async (_name, { frame, flood }) => {
-    await using server = await abusedServer()
-    const attacker = await server.connect()
-    attacker.send(headers(1, requestBlock(PATHS.hold)))
-    await attacker.sendAll(new Array<Buffer>(50_000).fill(frame))
-    expect(await server.ended()).toMatchObject({ code: ERROR.enhanceYourCalm, flood })
-    await attacker.until('the server says why', () => attacker.goaway !== undefined)
-    expect(attacker.goaway?.code).toBe(ERROR.enhanceYourCalm)
-    await server.expectServing()
-  })
+  test.each(Object.entries(floods))(
+    '%s frames close the connection with ENHANCE_YOUR_CALM',
+    async (_name, { frame, flood }) => {
+      await using server = await abusedServer()
+      const attacker = await server.connect()
+      attacker.send(headers(1, requestBlock(PATHS.hold)))
+      await attacker.sendAll(new Array<Buffer>(50_000).fill(frame))
+      expect(await server.ended()).toMatchObject({ code: ERROR.enhanceYourCalm, flood })
+      await attacker.until('the server says why', () => attacker.goaway !== undefined)
+      expect(attacker.goaway?.code).toBe(ERROR.enhanceYourCalm)
+      await server.expectServing()
+    },
+  )
 })
 
-describe('a peer that makes the server talk and does not listen', () => {
-  /** Sends until it is cut off, and for as long as it would take an unbounded server to hold 50 MB. */
+describe('a peer that provokes responses and does not read them', () => {
+  /**
+   * Sends until the server closes the connection, at most the frames that would make an unbounded server hold 50 MB.
+   */
   const expectCutOff = async (limits: Partial<Http2Limits>, frames: (count: number) => Iterable<Buffer>) => {
     await using server = await abusedServer(limits)
     const attacker = await server.connect()
@@ -55,7 +60,7 @@ describe('a peer that makes the server talk and does not listen', () => {
 
   const expectCut = async (server: AbusedServer, attacker: RawHttp2, frames: Iterable<Buffer>) => {
     await attacker.sendAll(untilCut(server, frames))
-    // Which cap it passes first is a matter of detail.
+    // The test does not fix which of the caps is exceeded first.
     expect(server.ends).toMatchObject([{ code: ERROR.enhanceYourCalm, flood: expect.any(String) }])
   }
 
@@ -68,17 +73,17 @@ describe('a peer that makes the server talk and does not listen', () => {
 
   const endless = { burst: 1e9, perSecond: 1e9 }
 
-  test('is cut off when it pings', async () => {
+  test('is disconnected when it floods PING frames', async () => {
     await expectCutOff({ pings: endless }, (count) => new Array<Buffer>(3 * count).fill(ping()))
   })
 
-  test('is cut off when its streams are refused', async () => {
+  test('is disconnected when it floods streams above max_concurrent_streams', async () => {
     await expectCutOff({ resets: endless, maxConcurrentStreams: 1 }, function* (count) {
       for (let i = 0; i < 4 * count; i++) yield headers(2 * i + 1, Buffer.from([0x82]), END)
     })
   })
 
-  test('is cut off when it calls what is not there', async () => {
+  test('is disconnected when it floods calls to an unknown method', async () => {
     const path = `/${'long'.repeat(500)}/Method`
     const block = requestBlock(path)
     await expectCutOff({}, function* (count) {
@@ -86,19 +91,22 @@ describe('a peer that makes the server talk and does not listen', () => {
     })
   })
 
-  test('is cut off when its requests are not gRPC', async () => {
+  test('is disconnected when it floods requests that are not gRPC', async () => {
     const indexed = Buffer.from([0x82, 0x86, 0x84])
     await expectCutOff({}, function* (count) {
       for (let i = 0; i < 3 * count; i++) yield headers(2 * i + 1, indexed, END)
     })
   })
 
-  test.each([PATHS.refuse, PATHS.refuseStream])('is cut off when its calls to %s fail a little later', async (path) => {
-    const block = requestBlock(path)
-    await expectCutOff({}, function* (count) {
-      for (let i = 0; i < count / 20; i++) {
-        yield Buffer.concat([headers(2 * i + 1, block), lastData(2 * i + 1, message(Buffer.alloc(0)))])
-      }
-    })
-  })
+  test.each([PATHS.refuse, PATHS.refuseStream])(
+    'is disconnected when it floods calls to %s, which fail asynchronously',
+    async (path) => {
+      const block = requestBlock(path)
+      await expectCutOff({}, function* (count) {
+        for (let i = 0; i < count / 20; i++) {
+          yield Buffer.concat([headers(2 * i + 1, block), lastData(2 * i + 1, message(Buffer.alloc(0)))])
+        }
+      })
+    },
+  )
 })

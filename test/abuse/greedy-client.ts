@@ -4,11 +4,11 @@ import type { RawHttp2 } from '../../src/testing/raw-http2.ts'
 import type { WatchedServer } from './abused-server.ts'
 
 export const MiB = 1 << 20
-/** What may be held for a peer that does not read. */
+/** The bytes that the server may buffer for a peer that does not read. */
 export const STREAM_CAP = 1 * MiB
 export const CONNECTION_CAP = 4 * MiB
 
-/** All windows wide open: only the network and the server's own restraint are left. */
+/** Opens all flow-control windows: only the network and the server's own caps limit the bytes sent. */
 export async function greedy(server: WatchedServer): Promise<RawHttp2> {
   const client = await server.connect({ settings: [[SETTING.initialWindowSize, MAX_WINDOW]] })
   client.send(windowUpdate(0, MAX_WINDOW - 65_535))
@@ -18,7 +18,7 @@ export async function greedy(server: WatchedServer): Promise<RawHttp2> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Watches what the server holds for its only connection, until the work is done. */
+/** Returns the most bytes that the server held for its only connection until the work was done. */
 export async function mostHeldWhile(server: WatchedServer, work: Promise<void>): Promise<number> {
   let most = 0
   let isDone = false
@@ -38,11 +38,11 @@ function heldFor({ connections }: WatchedServer): number {
   return http2.turns.pendingBytes + http2.outbox.backlog
 }
 
-/** Nothing moves any more: the kernel's buffers are full and everyone waits. */
+/** Waits until no byte moves any more: the kernel's buffers are full, and client and server both wait. */
 export async function untilStuck(server: WatchedServer): Promise<void> {
   let before = -1
   for (let same = 0; same < 50; ) {
-    // Not just a turn of the loop: what is fetched by other threads takes longer.
+    // One turn of the event loop is not enough: fetches by other threads take longer.
     await new Promise((resolve) => setTimeout(resolve, 2))
     const now = heldFor(server)
     same = now === before ? same + 1 : 0

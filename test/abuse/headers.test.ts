@@ -9,20 +9,23 @@ import { abusedServer } from './abused-server.ts'
 
 const END = FLAG.endHeaders | FLAG.endStream
 
-describe('header blocks without end', () => {
+describe('header blocks in CONTINUATION frames', () => {
   const pieces = { empty: 0, 'of one byte': 1, large: 16_384 }
 
-  test.each(Object.entries(pieces))('in continuations that are %s are cut off', async (_name, size) => {
-    await using server = await abusedServer()
-    const attacker = await server.connect()
-    const piece = continuation(1, Buffer.alloc(size, 0x82))
-    const flood = [headers(1, requestBlock(PATHS.echo), 0), ...new Array<Buffer>(20_000).fill(piece)]
-    await attacker.sendAll(flood)
-    expect(await server.ended()).toMatchObject({ code: ERROR.enhanceYourCalm, flood: 'continuations' })
-    await server.expectServing()
-  })
+  test.each(Object.entries(pieces))(
+    'of 20,000 frames that are %s close the connection with ENHANCE_YOUR_CALM',
+    async (_name, size) => {
+      await using server = await abusedServer()
+      const attacker = await server.connect()
+      const piece = continuation(1, Buffer.alloc(size, 0x82))
+      const flood = [headers(1, requestBlock(PATHS.echo), 0), ...new Array<Buffer>(20_000).fill(piece)]
+      await attacker.sendAll(flood)
+      expect(await server.ended()).toMatchObject({ code: ERROR.enhanceYourCalm, flood: 'continuations' })
+      await server.expectServing()
+    },
+  )
 
-  test('may take as many continuations as an honest client needs', async () => {
+  test('of 40 KB are accepted', async () => {
     await using server = await abusedServer()
     const client = await server.connect()
     client.send(longHeaders(1, requestBlock(PATHS.echo, ['x-long', 'v'.repeat(40_000)]), FLAG.endStream))
@@ -32,7 +35,7 @@ describe('header blocks without end', () => {
   })
 })
 
-describe('lists of headers that are larger than we take', () => {
+describe('a header list above the size limit', () => {
   const expect431 = async (blocks: readonly Buffer[]) => {
     await using server = await abusedServer()
     const attacker = await server.connect()
@@ -49,24 +52,24 @@ describe('lists of headers that are larger than we take', () => {
     await server.expectServing()
   }
 
-  test('are refused when they are many tiny fields', async () => {
+  test('is refused with 431 when it has many tiny fields', async () => {
     const tiny = new Array<HeaderPair>(3000).fill(['a', ''])
     await expect431([requestBlock(PATHS.echo, ...tiny)])
   })
 
-  test('are refused when they are few large fields', async () => {
+  test('is refused with 431 when it has few large fields', async () => {
     const large = new Array<HeaderPair>(3).fill(['x-large', 'v'.repeat(21_740)])
     await expect431([requestBlock(PATHS.echo, ...large)])
   })
 
-  test('are refused when they are one byte per reference to a large entry', async () => {
+  test('is refused with 431 when one-byte references expand to a large HPACK table entry', async () => {
     const insertion = Buffer.concat([Buffer.from([0x40]), literals([['x-bomb', 'b'.repeat(4000)]]).subarray(1)])
     const references = Buffer.alloc(16_000, 0x80 | 62)
     const bomb = Buffer.concat([requestBlock(PATHS.echo), references])
     await expect431([Buffer.concat([requestBlock('/none/None'), insertion]), ...new Array<Buffer>(200).fill(bomb)])
   })
 
-  test('are refused without being kept, a thousand times over', async () => {
+  test('is refused with 431 a thousand times without growing memory', async () => {
     const tiny = new Array<HeaderPair>(3000).fill(['a', 'b'])
     await expect431(new Array<Buffer>(1000).fill(requestBlock(PATHS.echo, ...tiny)))
   })

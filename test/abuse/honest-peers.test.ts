@@ -14,9 +14,9 @@ import {
 import { PATHS, wanted } from './abuse-service.ts'
 import { abusedServer } from './abused-server.ts'
 
-/** The opposite of an attack: what real clients do in their worst hour must not trip any cap. */
+/** The opposite of an attack: the worst behaviour of real clients must not exceed any cap. */
 
-test('a build with --jobs=200 that is interrupted again and again is no rapid reset', async () => {
+test('a build with --jobs=200 that is interrupted 40 times does not count as a rapid reset attack', async () => {
   await using server = await abusedServer()
   const client = await server.connect()
   let next = 1
@@ -28,7 +28,7 @@ test('a build with --jobs=200 that is interrupted again and again is no rapid re
     client.send(...streams.map((stream) => reset(stream)))
     await client.roundTrip()
     expect(server.handlers.running).toBe(0)
-    // A developer thinks for two seconds, then starts again.
+    // The developer waits two seconds before the next build.
     server.timing.advance(2000)
   }
   expect(server.ends).toEqual([])
@@ -36,7 +36,7 @@ test('a build with --jobs=200 that is interrupted again and again is no rapid re
   await server.expectServing()
 })
 
-test('a thousand uploads that are answered early, while their bytes are still coming, are no offence', async () => {
+test('1,000 uploads that are answered before their last byte arrives do not close the connection', async () => {
   await using server = await abusedServer()
   const client = await server.connect()
   client.send(windowUpdate(0, 1 << 30))
@@ -44,7 +44,7 @@ test('a thousand uploads that are answered early, while their bytes are still co
   for (let i = 0; i < 1000; i++) {
     const stream = 2 * i + 1
     client.send(headers(stream, requestBlock(PATHS.first)), data(stream, chunk))
-    // The answer is on its way, the client does not know yet.
+    // The response is on its way; the client has not received it yet.
     for (let more = 0; more < 10; more++) client.send(data(stream, chunk))
     client.send(lastData(stream, chunk))
     if (i % 50 === 49) await client.answer(stream)
@@ -57,7 +57,7 @@ test('a thousand uploads that are answered early, while their bytes are still co
   await server.expectServing()
 })
 
-test('uploads that are answered early and then reset by their client are no offence either', async () => {
+test('6,000 uploads that the client resets after an early response do not close the connection', async () => {
   await using server = await abusedServer()
   const client = await server.connect()
   client.send(windowUpdate(0, 1 << 30))
@@ -73,7 +73,7 @@ test('uploads that are answered early and then reset by their client are no offe
   await server.expectServing()
 })
 
-test('keepalives every ten seconds for a day are no ping flood', async () => {
+test('a keepalive ping every ten seconds for a day does not count as a ping flood', async () => {
   await using server = await abusedServer()
   const client = await server.connect()
   await client.roundTrip()
@@ -88,7 +88,7 @@ test('keepalives every ten seconds for a day are no ping flood', async () => {
   await server.expectServing()
 })
 
-test('a client that probes its bandwidth with a ping per burst is no ping flood', async () => {
+test('a client that probes its bandwidth with one ping per burst does not count as a ping flood', async () => {
   await using server = await abusedServer()
   const client = await server.connect({ settings: [[SETTING.initialWindowSize, 1 << 20]] })
   client.send(windowUpdate(0, 1 << 30))

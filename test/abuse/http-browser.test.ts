@@ -1,7 +1,7 @@
 /**
- * The rules against foreign web pages, shown in a real browser: a page of another origin tries what pages can try, and not
- * one of its requests gets to run anything. The browser's own guard of local addresses is turned off, so that it is ours
- * that is seen to hold.
+ * The rules against foreign web pages, tested in a real browser: a page of another origin sends every kind of request
+ * that pages can send, and the server runs none of them. The browser's own protection of local addresses is turned off,
+ * so that the test exercises the server's.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -25,7 +25,7 @@ const HEARTBEAT = { type: 'heartbeat', clientId: 'from-a-page', load: { maxConcu
 interface Served {
   readonly engine: LocalEngine
   readonly server: HttpListener
-  /** Every request that was refused, with the reason. */
+  /** Every refused request, with the reason. */
   readonly refused: { readonly method: string; readonly path: string; readonly why: string }[]
 }
 
@@ -57,12 +57,12 @@ async function serve(): Promise<Served> {
     return c.json({ code: 0, data: { taskId: operation } })
   })
   app.route('/', own)
-  const sockets = [websocketWorkers({ desk: engine.workers, clock: systemClock })]
+  const sockets = [websocketWorkers({ service: engine.workers, clock: systemClock })]
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, sockets })
   return { engine, server, refused }
 }
 
-/** Says what came of it, as far as a page can tell. */
+/** Runs a script in the page and returns the outcome that the page can observe. */
 const attempt = (page: Page, script: string): Promise<string> => page.evaluate(`(async () => { ${script} })()`)
 const fetching = (call: string) =>
   `try { const r = await fetch(${call}); return r.type + ' ' + r.status } catch (e) { return e.name }`
@@ -72,7 +72,7 @@ const dialling = (url: string) => `return new Promise((resolve) => {
   socket.onclose = ({ code }) => resolve('closed ' + code)
 })`
 
-describeWith('chromium', 'in a browser', () => {
+describeWith('chromium', 'requests of web pages', () => {
   let browser: Browser
   let served: Served
   let foreign: { readonly origin: string; close(): void }
@@ -138,7 +138,7 @@ describeWith('chromium', 'in a browser', () => {
     await nothingRan()
   })
 
-  test('JSON from a foreign page does not get beyond the question whether it may be sent', async () => {
+  test('JSON from a foreign page fails at the CORS preflight', async () => {
     const page = await open(foreign.origin)
     const json = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"code":"1"}' }`
     expect(await attempt(page, fetching(`'http://${served.server.address}/api/v1/tasks', ${json}`))).toBe('TypeError')
@@ -146,7 +146,7 @@ describeWith('chromium', 'in a browser', () => {
     await nothingRan()
   })
 
-  test('an answer cannot be read by a foreign page', async () => {
+  test('a foreign page cannot read a response', async () => {
     const page = await open(foreign.origin)
     expect(await attempt(page, fetching(`'http://${served.server.address}/healthz'`))).toBe('TypeError')
     const script = `return new Promise((resolve) => { const s = document.createElement('script')
@@ -155,7 +155,7 @@ describeWith('chromium', 'in a browser', () => {
     expect(await attempt(page, script)).toBe('refused')
   })
 
-  test('a foreign page gets no WebSocket', async () => {
+  test('a foreign page cannot open a WebSocket', async () => {
     const page = await open(foreign.origin)
     const url = `ws://${served.server.address}/api/v1/workers/connect`
     expect(await attempt(page, dialling(url))).toBe('closed 1006')
@@ -163,10 +163,10 @@ describeWith('chromium', 'in a browser', () => {
     await nothingRan()
   })
 
-  test('a page whose name was rebound to us is refused everything, though it is of the same origin', async () => {
+  test('a page whose DNS name was rebound to the server is refused, although it is of the same origin', async () => {
     const origin = `http://evil.example:${served.server.address.split(':')[1]}`
     const page = await browser.newPage()
-    // As it was served before its name led here.
+    // The page as it was served before its name resolved to this server.
     await page.route(`${origin}/attack`, (route) =>
       route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }),
     )
@@ -181,7 +181,7 @@ describeWith('chromium', 'in a browser', () => {
     await nothingRan()
   })
 
-  test('a page of our own may do all of it', async () => {
+  test("a page of the server's own origin may submit tasks and open WebSockets", async () => {
     const page = await open(`http://${served.server.address}/page`)
     const json = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"code":"1"}' }`
     expect(await attempt(page, fetching(`'/api/v1/tasks', ${json}`))).toBe('basic 200')

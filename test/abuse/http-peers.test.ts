@@ -1,4 +1,6 @@
-/** Peers that hold an HTTP server with almost nothing: each way of it ends, and honest callers feel nothing of it. */
+/**
+ * Peers that hold an HTTP server at almost no cost: the server ends each of them, and honest callers notice nothing.
+ */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { Hono } from 'hono'
@@ -31,14 +33,14 @@ async function serve(options: Partial<ListenOptions> = {}) {
 const post = (path: string, bytes: number) =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n`
 
-/** By then the server has what was written. */
+/** Writes, and waits until the server has received the text. */
 async function sent(socket: Socket, text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => socket.write(text, (error) => (error ? reject(error) : resolve())))
   await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-describe('a body', () => {
-  test('that drips is cut', async () => {
+describe('an HTTP request body', () => {
+  test('is cut off when it arrives at one byte per four seconds', async () => {
     const { server, clock, hello } = await serve()
     const socket = await openRaw(server.address)
     const closed = untilClosed(socket)
@@ -52,7 +54,7 @@ describe('a body', () => {
     expect(await hello()).toBe('hello')
   })
 
-  test('that comes at a decent pace arrives, however long it takes', async () => {
+  test('is accepted when it takes two minutes at a steady rate', async () => {
     const { server, clock } = await serve()
     const socket = await openRaw(server.address)
     const answer = once(socket, 'data')
@@ -65,7 +67,7 @@ describe('a body', () => {
     socket.destroy()
   })
 
-  test('that waits for us is not the fault of who sends it', async () => {
+  test('is not timed out while the server itself delays reading it', async () => {
     const { server, clock, letRead } = await serve()
     const socket = await openRaw(server.address)
     const answer = once(socket, 'data')
@@ -78,7 +80,7 @@ describe('a body', () => {
     socket.destroy()
   })
 
-  test('that is over leaves no timer behind', async () => {
+  test('leaves no timer behind when it has been read', async () => {
     const { server, clock } = await serve()
     await askRaw(
       server.address,
@@ -90,8 +92,8 @@ describe('a body', () => {
   })
 })
 
-describe('connections', () => {
-  test('beyond so many from one address are closed unread, and make room when they go', async () => {
+describe('HTTP connections', () => {
+  test('above the limit per address are closed unread, and are accepted again when others close', async () => {
     const { server, hello } = await serve({ limits: { connectionsPerAddress: 3, connectionsAbove: 0 } })
     const held = await Promise.all([1, 2, 3].map(() => openRaw(server.address)))
     expect(await untilClosed(await openRaw(server.address))).toBe('')
@@ -99,7 +101,7 @@ describe('connections', () => {
     await eventually(async () => expect(await hello()).toBe('hello'))
   })
 
-  test('of proxies that are trusted are not counted', async () => {
+  test('from a trusted proxy are not counted', async () => {
     const { server, hello } = await serve({
       limits: { connectionsPerAddress: 1, connectionsAbove: 0 },
       trustedProxies: ['127.0.0.0/8'],
@@ -109,7 +111,7 @@ describe('connections', () => {
     for (const socket of held) socket.destroy()
   })
 
-  test('beyond so many at all are closed unread', async () => {
+  test('above the limit for all addresses are closed unread', async () => {
     const { server } = await serve({ limits: { connections: 2, connectionsAbove: 0 } })
     const held = await Promise.all([1, 2].map(() => openRaw(server.address)))
     expect(await untilClosed(await openRaw(server.address))).toBe('')
@@ -117,8 +119,8 @@ describe('connections', () => {
   })
 })
 
-describe('a flood of WebSockets', () => {
-  test('takes no more than its share, and honest callers get through', async () => {
+describe('WebSocket floods', () => {
+  test('of 40 WebSockets from one address 10 are accepted and 30 get status 429', async () => {
     const sockets = [{ path: '/socket', accept: (socket: WebSocket) => socket.send('hello') }]
     const { server, hello } = await serve({ sockets, socketLimits: { connectionsPerAddress: 10 } })
     const outcomes = await Promise.all(
@@ -137,7 +139,7 @@ describe('a flood of WebSockets', () => {
     expect(await hello()).toBe('hello')
   })
 
-  test('of pings is answered no faster than messages would be', async () => {
+  test('WebSocket pings are limited to the rate of messages', async () => {
     const accepted: WebSocket[] = []
     const sockets = [{ path: '/socket', accept: (socket: WebSocket) => void accepted.push(socket) }]
     const { server, clock } = await serve({ sockets, socketLimits: { messages: { perSecond: 100, burst: 20 } } })
@@ -146,7 +148,7 @@ describe('a flood of WebSockets', () => {
     await once(socket, 'open')
     let pongs = 0
     socket.on('pong', () => pongs++)
-    // In more than one piece: what has been read already is not held back.
+    // In several chunks: the server does not hold back frames that it has already read.
     const flood = async () => {
       for (let i = 0; i < 100; i++) {
         socket.ping('x'.repeat(100))

@@ -1,4 +1,4 @@
-/** What one instance may have at most is refused beyond that, with a time to come back, and others are not touched. */
+/** An instance at its limit is refused with a retry time, and other instances are not affected. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { instanceLimits, limits } from '../../src/app/config/http-limits.ts'
@@ -8,9 +8,9 @@ import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
-async function grid(wish: object) {
+async function grid(options: object) {
   const clock = manualClock()
-  const scheduler = { limits: instanceLimits(limits.parse(wish)) }
+  const scheduler = { limits: instanceLimits(limits.parse(options)) }
   const engine = await createEngine({
     journal: memoryJournal(),
     clock,
@@ -31,7 +31,7 @@ async function grid(wish: object) {
 
 const exhausted = { kind: 'exhausted', retryAfterMs: expect.any(Number) }
 
-test('an instance has so many open tasks, and room again when one has ended', async () => {
+test('an instance at max_open_tasks_per_instance is refused until one of its tasks ends', async () => {
   const { engine, submit, refusal } = await grid({ max_open_tasks_per_instance: 2 })
   const { operation } = await submit('busy')
   await submit('busy')
@@ -41,7 +41,7 @@ test('an instance has so many open tasks, and room again when one has ended', as
   expect(await refusal('busy')).toBeUndefined()
 })
 
-test('an instance submits so many a second, and others as many', async () => {
+test('an instance at max_tasks_per_second_per_instance is refused for 500 ms, and others are not', async () => {
   const { clock, submit, refusal } = await grid({ max_tasks_per_second_per_instance: 2 })
   await submit('fast')
   await submit('fast')

@@ -1,4 +1,6 @@
-/** Trees that cost their sender little and the server much: they are answered or refused while others are served. */
+/**
+ * Trees that cost the client little and the server much: they are answered or refused while other clients are served.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +18,7 @@ import { encoded, nameOf } from '../execution/messages.ts'
 const REAPI = '/build.bazel.remote.execution.v2'
 const LEVELS = 16
 const DIRECTORIES = 2 ** (LEVELS + 1) - 1
-/** A call under way has hundreds of pauses, and a small request takes a few turns of the event loop. */
+/** The least number of requests of another client served during one call, which pauses hundreds of times. */
 const SERVED_MEANWHILE = 40
 const AMPLE_MS = 120_000
 
@@ -52,7 +54,7 @@ async function actionOn(root: Digest): Promise<Digest> {
   return last(blobs)
 }
 
-/** Small requests, one after the other, that another client was answered while the work was under way. */
+/** Counts the small requests of another client that were answered, one after the other, while the work ran. */
 async function servedDuring(work: Promise<unknown>): Promise<number> {
   const request = findMissingRequest('', digestListOf('sha256', [wide]))
   let served = 0
@@ -69,7 +71,7 @@ async function servedDuring(work: Promise<unknown>): Promise<number> {
   return served
 }
 
-/** The bytes of all answers. */
+/** The total bytes of all response messages. */
 async function answered(path: string, request: Uint8Array, timeoutMs = AMPLE_MS): Promise<number> {
   let bytes = 0
   for await (const message of attacker.serverStreaming(`${REAPI}.${path}`, request, { timeoutMs }))
@@ -84,7 +86,7 @@ const getTree = (root: Digest, pageSize = 0, timeoutMs?: number) =>
     timeoutMs,
   )
 
-/** Until the action is accepted: there is no worker to run it. */
+/** Waits until the action is accepted: no worker runs it. */
 async function execute(action: Digest, timeoutMs = AMPLE_MS): Promise<void> {
   const request = encoded('ExecuteRequest', { actionDigest: json(action) })
   const call = attacker.serverStreaming(`${REAPI}.Execution/Execute`, request, { timeoutMs })
@@ -116,30 +118,30 @@ afterAll(async () => {
 })
 
 describe(`a tree of ${DIRECTORIES} directories`, { timeout: 2 * AMPLE_MS }, () => {
-  test('is answered by GetTree while others are served', async () => {
+  test('is returned by GetTree while other clients are served', async () => {
     const tree = getTree(wide)
     expect(await servedDuring(tree)).toBeGreaterThan(SERVED_MEANWHILE)
     expect(await tree).toBeGreaterThan(DIRECTORIES * 20)
   })
 
-  test('is answered by GetTree in pages of one directory while others are served', async () => {
+  test('is returned by GetTree in pages of one directory while other clients are served', async () => {
     const tree = getTree(wide, 1)
     expect(await servedDuring(tree)).toBeGreaterThan(SERVED_MEANWHILE)
   })
 
-  test('is accepted as the inputs of an action while others are served', async () => {
+  test('is accepted as the input root of an action while other clients are served', async () => {
     expect(await servedDuring(execute(await actionOn(wide)))).toBeGreaterThan(SERVED_MEANWHILE)
   })
 
-  test('is refused when the deadline passes first', async () => {
-    server.advance(60_000) // the server remembers for some seconds which directories are complete
+  test('is refused with DEADLINE_EXCEEDED when the deadline passes first', async () => {
+    server.advance(60_000) // the server caches for some seconds which directories are complete
     const late = { code: STATUS.deadlineExceeded }
     await expect(getTree(wide, 1, 20)).rejects.toMatchObject(late)
     await expect(execute(await actionOn(wide), 20)).rejects.toMatchObject(late)
   })
 })
 
-test(`${2 ** (LEVELS + 1)} paths of ${LEVELS + 2} directories are walked as those few directories`, async () => {
+test(`a tree of ${2 ** (LEVELS + 1)} paths over ${LEVELS + 2} directories costs only those directories`, async () => {
   expect(await getTree(doubling)).toBeLessThan(10_000)
   await execute(await actionOn(doubling))
 })

@@ -1,4 +1,4 @@
-/** More connections than the server takes: probes and honest callers are answered all the same. */
+/** More connections than the server accepts: health probes and honest callers are still answered. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function open({ tls, ...address }: Address): Socket {
   return socket
 }
 
-/** On a slow machine it takes a while until the server has read what thousands sent at once. */
+/** A slow machine needs a while to read the requests of thousands of connections. */
 const PATIENT = '[limits]\nheader_seconds = 60\n'
 
 interface Answer {
@@ -45,7 +45,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Of one request; status 0 when the connection ends without an answer. */
+/** Sends one request; status 0 when the connection ends without a response. */
 const ask = (address: Address, path: string): Promise<Answer> =>
   new Promise((resolve) => {
     const socket = open(address)
@@ -85,11 +85,11 @@ async function expectHealth(address: Address): Promise<void> {
   for (const path of ['/healthz', '/readyz', '/healthz']) expect((await ask(address, path)).status).toBe(200)
 }
 
-test('2,550 silent connections from one address do not keep health requests out', async () => {
+test('2,550 silent connections from one address do not block health requests', async () => {
   const address = await serve(() => PATIENT)
   const held = await fill(address, 2550)
   await expectHealth(address)
-  // The kernel calls a connection open before the server has it.
+  // The kernel reports a connection as open before the server has accepted it.
   const text = await eventually(async () => {
     const answer = await ask(address, '/api/v1/tasks')
     expect(answer.status).toBe(429)
@@ -104,7 +104,7 @@ test('2,550 silent connections from one address do not keep health requests out'
   await eventually(async () => expect((await ask(address, '/api/v1/languages')).status).toBe(200))
 })
 
-test('of 5,000 requests at once from one client each gets an answer, and most are served', async () => {
+test('5,000 simultaneous requests of one client all get 200 or 429, at least half of them 200', async () => {
   const address = await serve(() => PATIENT)
   const answers = await Promise.all(Array.from({ length: 5000 }, () => ask(address, '/api/v1/languages')))
   const tally = Object.groupBy(answers, ({ status }) => status)
@@ -116,23 +116,24 @@ test('of 5,000 requests at once from one client each gets an answer, and most ar
 
 const SMALL = `${PATIENT}max_connections_per_address = 20\n`
 
-test('a flood of silent connections far above the cap keeps no probe out', async () => {
+test('4,000 silent connections above max_connections_per_address do not block health requests', async () => {
   const address = await serve(() => SMALL)
   const held = await fill(address, 4000)
   await expectHealth(address)
-  // Of those above the cap the oldest are closed, beyond 2,500; those within it stay.
+  // The server closes the oldest connections above the cap when there are more than 2,500; those within the cap stay
+  // open.
   await eventually(() => expect(held.filter(({ closed }) => closed).length).toBeGreaterThan(1000))
   expect(held.slice(0, 10).some(({ closed }) => closed)).toBe(false)
 })
 
-test('the cap on all connections leaves health requests their way too', async () => {
+test('max_connections does not block health requests', async () => {
   const address = await serve(() => `${PATIENT}max_connections = 20\n`)
   await fill(address, 30)
   await expectHealth(address)
   expect((await ask(address, '/api/v1/tasks')).text).toContain('limits.max_connections)')
 })
 
-test('over TLS it is the same', async () => {
+test('connections above the cap do not block health requests over TLS', async () => {
   const address = await serve((folder) => {
     const { cert, key } = createAuthority().server()
     writeFileSync(join(folder, 'cert.pem'), cert)

@@ -9,15 +9,15 @@ import { abusedServer, watchedServer } from './abused-server.ts'
 const MiB = 1 << 20
 const PIECE = 16_384
 
-/** The prefix of a message of `size` bytes, and its first ones. */
+/** The prefix of a message of `size` bytes, and its first `sent` bytes. */
 const announced = (size: number, sent: number): Buffer => {
   const bytes = Buffer.alloc(5 + sent)
   bytes.writeUInt32BE(size, 1)
   return bytes
 }
 
-describe('a message in pieces', () => {
-  test('of one byte each is put together without more memory than it takes', async () => {
+describe('a gRPC message', () => {
+  test('in DATA frames of one byte each is assembled in less than 8 times its size', async () => {
     await using server = await watchedServer()
     const client = await server.connect()
     const size = MiB
@@ -40,7 +40,7 @@ describe('a message in pieces', () => {
     await server.expectServing()
   })
 
-  test('that is announced and never sent costs little', async () => {
+  test('that was announced with 16 MiB and never sent costs less than 32 MiB for 1,000 streams', async () => {
     await using server = await watchedServer()
     const client = await server.connect()
     const before = await heldBytes()
@@ -52,7 +52,7 @@ describe('a message in pieces', () => {
     await server.expectServing()
   })
 
-  test('that is announced as more than we take is refused at once', async () => {
+  test('that was announced above 16 MiB is refused with RESOURCE_EXHAUSTED at once', async () => {
     await using server = await abusedServer()
     const client = await server.connect()
     client.send(headers(1, requestBlock(PATHS.count)), data(1, announced(16 * MiB + 1, 1)))
@@ -65,8 +65,8 @@ describe('a message in pieces', () => {
   })
 })
 
-describe('many half-sent messages', () => {
-  test('are refused from the cap on, and the server lives', async () => {
+describe('half-sent messages', () => {
+  test("above the server's buffer cap are refused with RESOURCE_EXHAUSTED", async () => {
     await using server = await watchedServer({ maxConnectionBufferedBytes: 4 * MiB, maxServerBufferedBytes: 8 * MiB })
     const attackers = await Promise.all([1, 2, 3, 4, 5].map(() => server.connect()))
     let refused = 0
@@ -90,7 +90,7 @@ describe('many half-sent messages', () => {
     await server.expectServing()
   })
 
-  test('do not keep a caller with little to say from being served', async () => {
+  test('of one client do not block the small messages of another', async () => {
     await using server = await abusedServer({ maxConnectionBufferedBytes: 2 * MiB })
     const attacker = await server.connect()
     for (let i = 0; i < 60; i++) {
@@ -102,13 +102,13 @@ describe('many half-sent messages', () => {
   })
 })
 
-describe('what a handler leaves unread', () => {
-  test('is bounded in memory even when it is empty messages', async () => {
+describe('messages that a handler leaves unread', () => {
+  test('are bounded in memory when they are empty', async () => {
     await using server = await watchedServer({ maxConnectionBufferedBytes: 4 * MiB, maxServerBufferedBytes: 8 * MiB })
     const client = await server.connect()
     await client.roundTrip()
     const before = await heldBytes()
-    const empties = data(1, Buffer.alloc(16_380)) // 3276 messages of nothing
+    const empties = data(1, Buffer.alloc(16_380)) // 3276 empty messages
     for (let i = 0; i < 15; i++) {
       const stream = 2 * i + 1
       client.send(headers(stream, requestBlock(PATHS.hold)))
@@ -123,7 +123,7 @@ describe('what a handler leaves unread', () => {
     await server.expectServing()
   })
 
-  test('is bounded in memory even when each message came with much else', async () => {
+  test('are bounded in memory when each arrived among 3,800 PING frames', async () => {
     await using server = await watchedServer()
     const client = await server.connect()
     client.send(headers(1, requestBlock(PATHS.hold)))
@@ -140,8 +140,8 @@ describe('what a handler leaves unread', () => {
   })
 })
 
-describe('calls that are cancelled while they wait for a slow reader', () => {
-  test('leave nothing behind', async () => {
+describe('cancelled calls behind a slow reader', () => {
+  test('release their memory', async () => {
     await using server = await watchedServer({ resets: { burst: 1e6, perSecond: 1 } })
     const client = await server.connect({ settings: [[SETTING.initialWindowSize, 0]] })
     for (let i = 0; i < 8; i++) client.send(call(2 * i + 1, PATHS.stream, wanted(500_000, 10)))

@@ -1,4 +1,4 @@
-/** 256 KiB that unpack to 8 GiB: refused early, through every door that takes packed blobs. */
+/** 256 KiB that decompress to 8 GiB: every service that accepts compressed blobs refuses them early. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const SIZE = 8 * 1024 * MiB
 const HASH = 'ab'.repeat(32)
 const frame = zstdCompressSync(Buffer.alloc(64 * MiB))
 const bomb = Buffer.concat(Array.from({ length: SIZE / (64 * MiB) }, () => frame))
-/** Seconds of processor time, not of the clock; unpacking 8 GiB takes more than ten. */
+/** Seconds of processor time, not of the clock; decompressing 8 GiB takes more than ten. */
 const MOST_CPU_SECONDS = 4
 
 let folder: string
@@ -66,18 +66,18 @@ const write = (compressor: string, data: Uint8Array) =>
 
 const refused = { code: STATUS.invalidArgument }
 
-test('ByteStream.Write refuses zstd', async () => {
+test('ByteStream.Write refuses a zstd bomb with INVALID_ARGUMENT', async () => {
   expect(bomb.length).toBeLessThan(300 * 1024)
   await expectCheap(() => expect(write('zstd', bomb)).rejects.toMatchObject(refused))
 })
 
-test('ByteStream.Write refuses brotli', async () => {
+test('ByteStream.Write refuses a brotli bomb with INVALID_ARGUMENT', async () => {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 1 }
   const packed = brotliCompressSync(Buffer.alloc(512 * MiB), { params })
   await expectCheap(() => expect(write('brotli', packed)).rejects.toMatchObject({ ...refused, message: /unpacks to/ }))
 })
 
-test('BatchUpdateBlobs refuses zstd, with a digest of 8 GiB and with one of 1 MiB', async () => {
+test('BatchUpdateBlobs refuses a zstd bomb, with a digest of 8 GiB and with one of 1 MiB', async () => {
   const update = (size: number) =>
     channel.unary(
       '/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs',
@@ -92,7 +92,7 @@ test('BatchUpdateBlobs refuses zstd, with a digest of 8 GiB and with one of 1 Mi
   })
 })
 
-test('the HTTP cache refuses zstd', async () => {
+test('the HTTP cache refuses a zstd bomb with status 400', async () => {
   await expectCheap(async () => {
     const { status } = await fetch(`http://${server.http}/cas/${HASH}`, {
       method: 'PUT',

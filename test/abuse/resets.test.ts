@@ -17,7 +17,7 @@ import { abusedServer } from './abused-server.ts'
 const MOST_STREAMS = 50
 const ATTEMPTS = 30_000
 
-/** What is sent for one stream after the other. */
+/** The frames for ATTEMPTS streams, one stream after the other. */
 function* streams(make: (stream: number) => Buffer): Generator<Buffer> {
   for (let i = 0; i < ATTEMPTS; i++) yield make(2 * i + 1)
 }
@@ -33,21 +33,21 @@ async function expectCutOff(make: (stream: number) => Buffer): Promise<void> {
   await server.expectServing()
 }
 
-describe('calls that are opened and reset at once', () => {
-  test('are cut off, and never run more handlers than streams are allowed', async () => {
+describe('rapid reset', () => {
+  test('closes the connection and never runs more handlers than max_concurrent_streams', async () => {
     await expectCutOff((stream) => Buffer.concat([call(stream, PATHS.wait), reset(stream)]))
   })
 
-  test('are cut off as well when nothing of the body was sent', async () => {
+  test('closes the connection when no body was sent', async () => {
     await expectCutOff((stream) => Buffer.concat([headers(stream, requestBlock(PATHS.hold)), reset(stream)]))
   })
 
-  test('are cut off as well when the handlers end with them', async () => {
+  test('closes the connection when the handlers end with the reset', async () => {
     await expectCutOff((stream) => Buffer.concat([headers(stream, requestBlock(PATHS.first)), reset(stream)]))
   })
 })
 
-describe('resets that the server is provoked into', () => {
+describe('resets that a client provokes the server to send', () => {
   const waiting = (stream: number) => call(stream, PATHS.wait)
   const open = (stream: number) => headers(stream, requestBlock(PATHS.hold))
   const provocations: Readonly<Record<string, (stream: number) => Buffer[]>> = {
@@ -73,7 +73,7 @@ describe('resets that the server is provoked into', () => {
     'more streams than are allowed': (stream) => [waiting(stream)],
   }
 
-  test.each(Object.entries(provocations))('by %s are cut off like any others', async (_name, make) => {
+  test.each(Object.entries(provocations))('%s counts as a reset and closes the connection', async (_name, make) => {
     await expectCutOff((stream) => Buffer.concat(make(stream)))
   })
 })

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const actions = packedActionCache(packs.values())
   names.mebibyte = await putOne(blobs, random.bytes(MiB))
   names.large = await putOne(blobs, random.bytes(32 * MiB))
-  // A result that is long by itself, and needs no other blob.
+  // A result that is long by itself and refers to no other blob.
   const symlinks = Array.from({ length: 100 }, (_, i) => symlink(`out-${i}`, 'x'.repeat(1000)))
   await actions.put('', names.action, Buffer.concat(symlinks))
   services = reapiDoor({ instances: () => ({ blobs, uploads: blobs, actions, unnamedFunction: 'sha256' }), clock })
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A field with bytes in it, or text. */
+/** A length-delimited protobuf field with bytes or text. */
 function field(number: number, value: Uint8Array | string): Buffer {
   const bytes = Buffer.from(value as string)
   return Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes])
@@ -77,7 +77,7 @@ test.each([
     ask: () => batch(names.mebibyte, names.mebibyte, names.mebibyte),
   },
   { what: 'results', path: `${REAPI}.ActionCache/GetActionResult`, ask: () => result(names.action) },
-])('hundreds of $what hold less than 4 MiB for a reader that takes nothing', async ({ path, ask }) => {
+])('500 $what hold less than 4 MiB for a client that reads nothing', async ({ path, ask }) => {
   await using server = await watchedServer({}, services)
   const client = await greedy(server)
   const before = await heldBytes()

@@ -6,8 +6,8 @@ import { PATHS, wanted } from './abuse-service.ts'
 import { type WatchedServer, watchedServer } from './abused-server.ts'
 import { CONNECTION_CAP, greedy, MiB, mostHeldWhile, STREAM_CAP, untilStuck } from './greedy-client.ts'
 
-describe('a reader that takes nothing', () => {
-  test('has less than 1 MiB held for its only stream', async () => {
+describe('a client that reads nothing', () => {
+  test('has less than 1 MiB buffered for its only stream', async () => {
     await using server = await watchedServer()
     const client = await greedy(server)
     client.pause()
@@ -18,7 +18,7 @@ describe('a reader that takes nothing', () => {
     await server.expectServing()
   })
 
-  // Handlers that fetch before they write would be as many writes ahead as there are of them: those ask for room first.
+  // Handlers that fetch before they write reserve buffer space first; otherwise each could be one write ahead.
   test.each([
     { what: 'streams', path: PATHS.stream, size: 16 * 1024 },
     { what: 'streams of larger messages', path: PATHS.stream, size: 64 * 1024 },
@@ -28,7 +28,7 @@ describe('a reader that takes nothing', () => {
     { what: 'large answers that are fetched first', path: PATHS.fetch, size: 1024 * 1024 },
     { what: 'answers as large as may be', path: PATHS.fetch, size: 4 * MiB - 128 * 1024 },
     { what: 'streams that are fetched', path: PATHS.fetchStream, size: 256 * 1024 },
-  ])('has less than 4 MiB held for hundreds of $what', async ({ path, size }) => {
+  ])('has less than 4 MiB buffered for 500 $what', async ({ path, size }) => {
     await using server = await watchedServer()
     const client = await greedy(server)
     const before = await heldBytes()
@@ -41,8 +41,8 @@ describe('a reader that takes nothing', () => {
   })
 })
 
-describe('a reader that pauses again and again', () => {
-  /** Reads so much, waits until the server is stuck, and so on to the end. */
+describe('a client that pauses reading repeatedly', () => {
+  /** Reads `bout` bytes, waits until the server is stuck, and repeats this to the end. */
   const readInBouts = async (
     server: WatchedServer,
     client: RawHttp2,
@@ -58,7 +58,7 @@ describe('a reader that pauses again and again', () => {
     client.resume()
   }
 
-  test('gets a stream of 1 GiB without ever having 1 MiB held for it', async () => {
+  test('gets a stream of 1 GiB while less than 1 MiB is buffered for it', async () => {
     await using server = await watchedServer()
     const client = await greedy(server)
     const count = 4096
@@ -80,7 +80,7 @@ describe('a reader that pauses again and again', () => {
     { what: 'streams', path: PATHS.stream, count: 16, size: 16 * 1024 - 5 },
     { what: 'streams that are fetched', path: PATHS.fetchStream, count: 2, size: 256 * 1024 - 5 },
     { what: 'fetched answers', path: PATHS.fetch, count: 1, size: 256 * 1024 - 5 },
-  ])('gets hundreds of $what without ever having 4 MiB held for them', async ({ path, count, size }) => {
+  ])('gets 400 $what while less than 4 MiB is buffered for them', async ({ path, count, size }) => {
     await using server = await watchedServer()
     const client = await greedy(server)
     client.pause()

@@ -9,7 +9,7 @@ import { type AbusedServer, abusedServer } from './abused-server.ts'
 const NO_WINDOW = [[SETTING.initialWindowSize, 0]] as const
 const PIECE = Buffer.alloc(16_384)
 
-/** Lets the clock run while the network keeps up, as it does for a peer that is there and answers. */
+/** Advances the clock in steps, with a round trip after each, as for a peer that is connected and responds. */
 async function letPass(server: AbusedServer, client: RawHttp2, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 10_000) {
     server.timing.advance(10_000)
@@ -17,8 +17,8 @@ async function letPass(server: AbusedServer, client: RawHttp2, ms: number): Prom
   }
 }
 
-describe('a window that grows too large', () => {
-  test('on the connection ends it', async () => {
+describe('a flow-control window above 2^31-1', () => {
+  test("closes the connection with FLOW_CONTROL_ERROR when it is the connection's window", async () => {
     await using server = await abusedServer()
     const attacker = await server.connect()
     attacker.send(windowUpdate(0, MAX_WINDOW))
@@ -27,7 +27,7 @@ describe('a window that grows too large', () => {
     await server.expectServing()
   })
 
-  test('on a stream resets it, and the connection goes on', async () => {
+  test("resets only the stream with FLOW_CONTROL_ERROR when it is a stream's window", async () => {
     await using server = await abusedServer()
     const attacker = await server.connect()
     attacker.send(call(1, PATHS.wait), windowUpdate(1, MAX_WINDOW), call(3, PATHS.echo))
@@ -37,7 +37,7 @@ describe('a window that grows too large', () => {
     await server.expectServing()
   })
 
-  test('by a change of settings ends the connection', async () => {
+  test('closes the connection with FLOW_CONTROL_ERROR when SETTINGS caused it', async () => {
     await using server = await abusedServer()
     const attacker = await server.connect()
     attacker.send(call(1, PATHS.wait), windowUpdate(1, 1000), settings([SETTING.initialWindowSize, MAX_WINDOW]))
@@ -47,9 +47,10 @@ describe('a window that grows too large', () => {
   })
 })
 
-describe('a peer that sends more than it was allowed', () => {
-  // On the connection it cannot: what comes is given back on receipt. `connection.test.ts` has the case where it is not.
-  test('on a stream loses that stream', async () => {
+describe('a peer that sends more than its window', () => {
+  // A peer cannot exceed the connection's window: the server returns it on receipt. `connection.test.ts` has the case
+  // where it does not.
+  test('gets its stream reset with FLOW_CONTROL_ERROR, and other calls continue', async () => {
     await using server = await abusedServer()
     const attacker = await server.connect()
     const pieces = DEFAULT_LIMITS.initialWindowBytes / PIECE.length
@@ -62,8 +63,8 @@ describe('a peer that sends more than it was allowed', () => {
   })
 })
 
-describe('a peer whose window is shut', () => {
-  test('gets its answers when it opens it, and holds nobody up meanwhile', async () => {
+describe('a peer with a window of zero', () => {
+  test('gets its responses when it opens the window, and delays no other call meanwhile', async () => {
     await using server = await abusedServer()
     const staller = await server.connect({ settings: NO_WINDOW })
     const other = await server.connect()
@@ -84,7 +85,7 @@ describe('a peer whose window is shut', () => {
     await server.expectServing()
   })
 
-  test('loses a stream of which it takes nothing for too long, and that stream only', async () => {
+  test('loses a stream that it did not read for stallMs, and only that stream', async () => {
     await using server = await abusedServer()
     const staller = await server.connect({ settings: NO_WINDOW })
     staller.send(call(1, PATHS.stream, wanted(1000, 10)), call(3, PATHS.stream, wanted(1000, 1)))

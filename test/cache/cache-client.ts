@@ -16,14 +16,14 @@ export interface CacheClient {
   readonly bytestream: Streams
   readonly names: Names
   readonly random: Random
-  /** Fresh content, not uploaded. */
+  /** New content, not uploaded. */
   blob(size?: number): Blob
   blobOf(bytes: Uint8Array): Blob
-  /** Uploads by BatchUpdateBlobs; throws what is wrong with the first that is refused. */
+  /** Uploads by BatchUpdateBlobs; throws the error of the first blob that is refused. */
   put(...blobs: readonly Blob[]): Promise<void>
   write(blob: Blob): Promise<number>
   read(blob: Blob): Promise<Uint8Array>
-  /** Those of the blobs that FindMissingBlobs reports. */
+  /** The blobs that FindMissingBlobs reports. */
   missing(blobs: readonly Blob[]): Promise<readonly Blob[]>
   close(): void
 }
@@ -36,7 +36,7 @@ export interface ClientOptions {
 
 export const digestFn = (name: string): DigestFn => DIGEST_FNS.find((each) => each.name === name) as DigestFn
 
-/** Our own client at a server's gRPC address, with content that no server has seen. */
+/** Our own client, connected to a server's gRPC address, with content that no server has received. */
 export function cacheClient(address: string, options: ClientOptions = {}): CacheClient {
   const { instance = '', fn = digestFn('SHA256'), seed = String(Math.random()) } = options
   const channel = connect(parseTarget(`grpc://${address}`) as Target, { clock: systemClock })
@@ -68,7 +68,7 @@ export function cacheClient(address: string, options: ClientOptions = {}): Cache
   }
 }
 
-/** How a call was refused, with its details; throws when it was not. */
+/** The status of a refused call, with its details; throws when the call succeeded. */
 export async function refusal(call: Promise<unknown>): Promise<StatusReport> {
   const error = await call.then(
     () => new Error('the call succeeded'),

@@ -12,7 +12,7 @@ import { clientOf, ownFolder, serverIn } from './in-process.ts'
 const MiB = 1024 * 1024
 const seed = seedOfRun()
 
-/** Blobs as they lie on disk in different ways: within one block, in several, in a file of their own, as zstd. */
+/** Blobs in every form on disk: within one block, in several blocks, in a file of their own, as zstd. */
 async function filled(folder: string): Promise<Blob[]> {
   const server = await serverIn(folder)
   const client = clientOf(server.grpc, { seed: String(seed) })
@@ -48,7 +48,7 @@ function flip(file: string, random: Random, flips: number): void {
 
 type Reading = (client: CacheClient, blob: Blob) => Promise<Uint8Array | undefined>
 
-/** By BatchReadBlobs where it fits, by Read, and by Read as zstd. */
+/** Reads by BatchReadBlobs where the blob fits, by Read, and by Read as zstd. */
 const READINGS: readonly Reading[] = [
   async ({ api, read }, blob) => {
     if (blob.bytes.length > MiB) return read(blob)
@@ -64,7 +64,7 @@ const READINGS: readonly Reading[] = [
   },
 ]
 
-/** The bytes, or undefined when we are told that they are not to be had; anything else that is told fails the test. */
+/** The bytes, or undefined for NOT_FOUND or DATA_LOSS; any other status fails the test. */
 async function readOr(reading: Reading, client: CacheClient, blob: Blob): Promise<Uint8Array | undefined> {
   try {
     return await reading(client, blob)
@@ -76,27 +76,30 @@ async function readOr(reading: Reading, client: CacheClient, blob: Blob): Promis
 }
 
 describe(`bits that flip on disk (WINDLASS_SEED=${seed})`, () => {
-  test.each([1, 3, 200])('%d in each file: never a wrong byte is served, and an upload heals', async (flips) => {
-    const random = randomFrom(seed + flips)
-    const folder = ownFolder()
-    const blobs = await filled(folder)
-    for (const file of filesIn(folder)) flip(file, random, flips)
-    const client = clientOf((await serverIn(folder)).grpc)
-    const lost: Blob[] = []
-    for (const blob of blobs) {
-      const reading = READINGS[random.below(READINGS.length)] as Reading
-      const bytes = await readOr(reading, client, blob)
-      if (bytes === undefined) lost.push(blob)
-      else expect(Buffer.compare(bytes, blob.bytes), `a blob of ${blob.bytes.length} bytes`).toBe(0)
-    }
-    expect(await client.missing(blobs)).toEqual(lost)
-    if (flips === 200) expect(lost.length).toBeGreaterThan(1)
-    for (const blob of lost) await client.write(blob)
-    expect(await client.missing(blobs)).toEqual([])
-    for (const blob of blobs) expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
-  })
+  test.each([1, 3, 200])(
+    '%d flipped bits per file: no wrong byte is served, and a new upload repairs each lost blob',
+    async (flips) => {
+      const random = randomFrom(seed + flips)
+      const folder = ownFolder()
+      const blobs = await filled(folder)
+      for (const file of filesIn(folder)) flip(file, random, flips)
+      const client = clientOf((await serverIn(folder)).grpc)
+      const lost: Blob[] = []
+      for (const blob of blobs) {
+        const reading = READINGS[random.below(READINGS.length)] as Reading
+        const bytes = await readOr(reading, client, blob)
+        if (bytes === undefined) lost.push(blob)
+        else expect(Buffer.compare(bytes, blob.bytes), `a blob of ${blob.bytes.length} bytes`).toBe(0)
+      }
+      expect(await client.missing(blobs)).toEqual(lost)
+      if (flips === 200) expect(lost.length).toBeGreaterThan(1)
+      for (const blob of lost) await client.write(blob)
+      expect(await client.missing(blobs)).toEqual([])
+      for (const blob of blobs) expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
+    },
+  )
 
-  test('a result goes with the output that went bad, and comes back with it', async () => {
+  test('a cached result is NOT_FOUND while its output is corrupt, and found after a new upload', async () => {
     const folder = ownFolder()
     const server = await serverIn(folder)
     const first = clientOf(server.grpc, { seed: String(seed) })

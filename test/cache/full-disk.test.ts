@@ -6,7 +6,7 @@ import { type CacheClient, cacheClient, refusal } from './cache-client.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 import { describeOnSmallDisk, mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
-// Tens of megabytes go through the doors, many times.
+// Each test uploads tens of megabytes many times.
 vi.setConfig({ testTimeout: 120_000 })
 
 const MiB = 1024 * 1024
@@ -18,7 +18,7 @@ let client: CacheClient
 const held: Blob[] = []
 
 async function start(): Promise<void> {
-  // Without a reserve for the journal: what is acknowledged stays, and uploads are refused.
+  // No reserve for the journal: acknowledged blobs stay, and uploads are refused.
   server = await startProcess(disk.folder, { WINDLASS_STORAGE_CAS_MIN_FREE_BYTES: '0' })
   client = cacheClient(server.grpc)
 }
@@ -29,7 +29,7 @@ async function restart(how: 'kill' | 'stop'): Promise<void> {
   await start()
 }
 
-/** A result without blobs, that a lookup brings back. */
+/** Stores a result without blobs, which a lookup returns. */
 const update = (action: Blob, stdout: string) =>
   client.api.updateResult({
     actionDigest: action.digest,
@@ -40,7 +40,7 @@ async function stdoutOf({ digest }: Blob): Promise<string> {
   return Buffer.from((await client.api.getResult(digest, { inlineStdout: true })).stdoutRaw).toString()
 }
 
-/** Uploads in every way until each is refused; all that was acknowledged joins `held`. */
+/** Uploads in every way until each is refused; every acknowledged blob is added to `held`. */
 async function writeUntilFull(): Promise<void> {
   for (const size of [6 * MiB, MiB, 100_000, 2000, 50]) {
     for (let isFull = false; !isFull; ) {
@@ -70,7 +70,7 @@ async function expectAllHeld(): Promise<void> {
   for (const blob of looked) expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
 }
 
-describeOnSmallDisk('on a disk that is full', () => {
+describeOnSmallDisk('a server on a full disk', () => {
   beforeEach(async () => {
     const mounted = mountSmallDisk(40)
     if (typeof mounted === 'string') throw new Error(mounted)
@@ -85,7 +85,7 @@ describeOnSmallDisk('on a disk that is full', () => {
     disk.unmount()
   })
 
-  test('uploads are refused with a time to come back, and reads and questions go on', async () => {
+  test('refuses uploads with RESOURCE_EXHAUSTED and a retry time, and still serves reads and lookups', async () => {
     const action = client.blob()
     await update(action, 'before')
     await writeUntilFull()
@@ -103,13 +103,13 @@ describeOnSmallDisk('on a disk that is full', () => {
     expect(await stdoutOf(action)).toBe('before')
   })
 
-  test('uploads go on as soon as there is space, also those that were broken off', async () => {
+  test('accepts uploads again when space is free, also interrupted ones', async () => {
     await writeUntilFull()
     const large = client.blob(9 * MiB)
     const name = client.names.write(large.digest)
     expect(await refusal(client.bytestream.write(name, large.bytes))).toMatchObject(FULL)
     disk.free('ballast')
-    // A client that lost its way asks how much is there, and goes on from what it is told.
+    // The client queries the committed size and resumes the upload from there.
     const { committedSize } = await client.bytestream.query(name)
     const rest = { resourceName: name, writeOffset: committedSize, finishWrite: true }
     await client.bytestream.send([{ ...rest, data: large.bytes.subarray(committedSize) }])
@@ -121,11 +121,11 @@ describeOnSmallDisk('on a disk that is full', () => {
     await expectAllHeld()
   })
 
-  test.each(['kill', 'stop'] as const)('a server comes up again after a %s, and serves what it has', comesUpAgain)
+  test.each(['kill', 'stop'] as const)('restarts after a %s and serves every acknowledged blob', comesUpAgain)
 
-  // The journal has no room for them when the store is opened, and the opening fails.
+  // The journal has no space for them when the store is opened, and the first opening fails.
   for (const how of ['kill', 'stop'] as const) {
-    test(`a server comes up again after a ${how}, with thousands of blobs that its journal does not know`, async () => {
+    test(`restarts after a ${how} with 3,000 blobs that its journal does not contain`, async () => {
       await putMany(3000)
       await comesUpAgain(how)
     })

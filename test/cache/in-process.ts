@@ -10,14 +10,14 @@ import { type CacheClient, type ClientOptions, cacheClient } from './cache-clien
 
 const FREE = { WINDLASS_SERVER_ADDRESS: '127.0.0.1:0', WINDLASS_SERVER_HTTP_ADDRESS: '127.0.0.1:0' }
 
-/** A folder that goes with the test. */
+/** A directory that is deleted at the end of the test. */
 export function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-cache-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A whole server in this process, with settings as a file has them; it ends with the test, if not before. */
+/** A whole server in this process, configured like a file; it is stopped at the end of the test if not before. */
 export async function serverIn(folder: string, settings = ''): Promise<RunningServer> {
   const file = join(folder, 'windlass.toml')
   writeFileSync(file, settings)
@@ -28,7 +28,7 @@ export async function serverIn(folder: string, settings = ''): Promise<RunningSe
   return server
 }
 
-/** A client that ends with the test. */
+/** A client that is closed at the end of the test. */
 export function clientOf(address: string, options?: ClientOptions): CacheClient {
   const client = cacheClient(address, options)
   onTestFinished(() => client.close())

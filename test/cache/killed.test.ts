@@ -9,11 +9,11 @@ import { Ledger } from './ledger.ts'
 import { startProcess } from './server-process.ts'
 import { writeHeavily } from './write-heavily.ts'
 
-/** Fifty take minutes: the long run has them. */
+/** The long run kills 50 times, which takes minutes. */
 const ROUNDS = process.env.WINDLASS_LONG === '1' ? 50 : 8
 const seed = seedOfRun()
 
-test(`a server that is killed while it writes loses nothing that it acknowledged (WINDLASS_SEED=${seed})`, async () => {
+test(`a server that is killed while it writes loses no acknowledged write (WINDLASS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-killed-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const random = randomFrom(seed)

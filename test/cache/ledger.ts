@@ -3,7 +3,7 @@ import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { type CacheClient, refusal } from './cache-client.ts'
 
-/** The ways in which content is sent. */
+/** The ways in which content is uploaded. */
 export type Way = 'batch' | 'small' | 'large' | 'small zstd' | 'large zstd'
 
 type Name = Blob['digest']
@@ -15,16 +15,16 @@ interface Sent {
   isChecked: boolean
 }
 
-/** Bytes that one BatchReadBlobs may ask for. */
+/** The bytes requested by one BatchReadBlobs at most. */
 const BATCH_BYTES = 3_000_000
 
 /**
- * What was sent to a server, and what it acknowledged. Digests are enough: content that does not hash to the name that
- * it was asked for by is wrong, whoever made it.
+ * The blobs and results sent to a server, and its acknowledgements. Digests are enough: content whose hash differs from
+ * the requested digest is wrong, whichever client uploaded it.
  */
 export class Ledger {
   readonly #blobs: Sent[] = []
-  /** By action: the result that was acknowledged last, and one that was sent after it without an answer. */
+  /** By action: the result that was acknowledged last, and one that was sent after it without a response. */
   readonly #results = new Map<string, { digest: Name; held: string | undefined; open: string | undefined }>()
   #updates = 0
 
@@ -59,7 +59,7 @@ export class Ledger {
     return `${held.length} blobs of ${Math.round(bytes / 1e6)} MB and ${this.#updates} results acknowledged, ${this.#blobs.length - held.length} blobs cut off`
   }
 
-  /** Names of all, the bytes of what was not looked at before (or of everything), and all results. */
+  /** Checks the digests of all blobs, the bytes of those not checked before (or of all), and all results. */
   async check(client: CacheClient, when: string, how: 'what is new' | 'everything' = 'what is new'): Promise<void> {
     await this.#checkNames(client, when)
     const looked = this.#blobs.filter(({ isChecked }) => how === 'everything' || !isChecked)

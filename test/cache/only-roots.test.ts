@@ -8,7 +8,7 @@ import { refusal } from './cache-client.ts'
 import { clientOf } from './in-process.ts'
 import { packsServer } from './packs-server.ts'
 
-// Tens of megabytes go through the doors, many times.
+// Each test uploads tens of megabytes many times.
 vi.setConfig({ testTimeout: 120_000 })
 
 const MiB = 1024 * 1024
@@ -20,7 +20,7 @@ const FULL = {
 
 const nameOf = ({ digest: { hash, sizeBytes } }: Blob): Digest => ({ fn: 'sha256', hash, size: sizeBytes })
 
-/** Pins and uploads until there is no room; answers with what was taken. */
+/** Pins and uploads blobs until the store is full; returns the accepted ones. */
 async function pinnedUntilFull({ grpc, packs }: Awaited<ReturnType<typeof packsServer>>): Promise<Blob[]> {
   const client = clientOf(grpc)
   const held: Blob[] = []
@@ -43,7 +43,7 @@ async function pinnedUntilFull({ grpc, packs }: Awaited<ReturnType<typeof packsS
   return held
 }
 
-test('where only roots are left, uploads are sent away for a while, and all else goes on', async () => {
+test('a store full of pinned blobs refuses uploads with RESOURCE_EXHAUSTED and still serves reads', async () => {
   const server = await packsServer({ maxBytes: 64 * MiB })
   const client = clientOf(server.grpc)
   const action = client.blob()
@@ -63,7 +63,7 @@ test('where only roots are left, uploads are sent away for a while, and all else
 
   expect(await client.missing([...held, more, large])).toEqual([more, large])
   for (const blob of held) expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
-  // Small results still fit into what copying keeps free, or are refused in the same words; never anything else.
+  // A small result either fits into the space that compaction keeps free or is refused with the same status.
   const outcome = await update({ outputFiles: [{ path: 'out', digest: output?.digest }] }).then(
     () => 'stored',
     async (error: unknown) => refusal(Promise.reject(error)),
@@ -71,11 +71,11 @@ test('where only roots are left, uploads are sent away for a while, and all else
   expect(['stored', FULL]).toContainEqual(outcome)
   if (outcome === 'stored') expect((await client.api.getResult(action.digest)).outputFiles).toHaveLength(1)
 
-  // What is held already is taken with thanks, full or not.
+  // An upload of a stored blob succeeds even when the store is full.
   for (const blob of held.slice(0, 3)) expect(await client.write(blob)).toBe(blob.bytes.length)
 })
 
-test('when roots are let go, uploads go on, and what is still a root stays', async () => {
+test('after blobs are unpinned, uploads succeed again, and the blobs that are still pinned stay', async () => {
   const server = await packsServer({ maxBytes: 64 * MiB })
   const client = clientOf(server.grpc)
   const held = await pinnedUntilFull(server)

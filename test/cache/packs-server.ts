@@ -16,16 +16,19 @@ import { ownFolder } from './in-process.ts'
 
 export interface PacksServer {
   readonly grpc: string
-  /** The store behind the doors, for what no door offers. */
+  /** The store behind the services, for operations that no service offers. */
   readonly packs: PackStore
 }
 
 export interface PacksServerOptions extends Partial<PackStoreOptions> {
-  /** The doors' clock; the store and the connections have the real one. */
+  /** The services' clock; the store and the connections have the real one. */
   readonly doorClock?: Clock
 }
 
-/** The doors of the Remote Execution API on packs that a test has at hand; all of it ends with the test. */
+/**
+ * The services of the Remote Execution API on a pack store that the test can reach; all are closed at the end of the
+ * test.
+ */
 export async function packsServer({ doorClock = systemClock, ...options }: PacksServerOptions): Promise<PacksServer> {
   const files = nodeFiles(ownFolder(), process.pid)
   const fixed = { files, clock: systemClock, events: unheardEvents, durability: 'process', maxBytes: 2 ** 40 } as const

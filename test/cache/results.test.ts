@@ -18,8 +18,8 @@ async function stdoutOf({ api, blobOf }: CacheClient, action: string): Promise<s
   return Buffer.from(result.stdoutRaw).toString()
 }
 
-describe('results through the doors', () => {
-  test('are each its own, however many are asked for at once', async () => {
+describe('cached action results', () => {
+  test('270 concurrent lookups each return the result of their own action', async () => {
     const { grpc } = await serverIn(ownFolder())
     const clients = [clientOf(grpc), clientOf(grpc), clientOf(grpc)]
     const texts = Array.from({ length: 90 }, (_, i) => `${i} `.repeat(1 + ((i * 577) % 30_000)))
@@ -29,7 +29,7 @@ describe('results through the doors', () => {
     expect(got.every((text, at) => text === texts[asked[at] as number])).toBe(true)
   })
 
-  test('that are replaced while others ask are the old or the new, never some of each', async () => {
+  test('a lookup during replacements returns the old or the new result, never a mixture', async () => {
     const { grpc } = await serverIn(ownFolder())
     const [writer, reader] = [clientOf(grpc), clientOf(grpc)]
     const texts = Array.from({ length: 12 }, (_, i) => String.fromCharCode(97 + i).repeat(400_000 + i))
@@ -57,7 +57,7 @@ describe('results through the doors', () => {
   })
 })
 
-/** Files whose reads wait at a gate. */
+/** Files whose reads wait until a gate is opened. */
 function gatedFiles(): FileLayer & { close(): () => void } {
   const files = forgetfulFiles()
   let gate: Promise<void> = Promise.resolve()
@@ -75,8 +75,8 @@ function gatedFiles(): FileLayer & { close(): () => void } {
   }
 }
 
-// Between its first piece and its second a value is looked up anew, and what is found then is the new one.
-test('a result that is replaced while its first piece is read is the old or the new', async () => {
+// The store looks a value up again between its first and its second chunk, and then finds the new one.
+test('a result that is replaced while its first chunk is read is returned whole, old or new', async () => {
   const files = gatedFiles()
   const { store } = await openOn(files)
   const cache = packedActionCache(store.values())

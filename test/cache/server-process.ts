@@ -5,22 +5,22 @@ import { createInterface } from 'node:readline'
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
 export interface ServerProcess {
-  /** The address of gRPC. */
+  /** The gRPC address. */
   readonly grpc: string
   readonly http: string
-  /** The line that it printed when it was up. */
+  /** The line that the server printed when it was listening. */
   readonly first: { readonly ready: boolean; readonly reasons?: readonly string[] }
   readonly pid: number
-  /** What it logged so far. */
+  /** The log so far. */
   log(): string
   isAlive(): boolean
-  /** Ends it without a word; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>
-  /** Lets it close its store. */
+  /** Stops it gracefully, so that it closes its store. */
   stop(): Promise<void>
 }
 
-/** The program as people start it, on free ports; throws with its log when it does not come up. */
+/** Starts the program on free ports, as users start it; throws with its log when it does not start. */
 export async function startProcess(dataDir: string, env: Record<string, string> = {}): Promise<ServerProcess> {
   const flags = ['server', '--json', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0', '--data', dataDir]
   const child = spawn(WINDLASS, flags, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })

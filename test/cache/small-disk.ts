@@ -9,14 +9,14 @@ const MiB = 1024 * 1024
 export interface SmallDisk {
   readonly folder: string
   freeBytes(): number
-  /** Takes what is left, to the last byte, with a file of its own. */
+  /** Fills the rest of the disk, to the last byte, with a file. */
   fill(name: string): void
   take(name: string, bytes: number): void
   free(name: string): void
   unmount(): void
 }
 
-/** A file system in memory that is full after so many bytes; a string says why it cannot be had. */
+/** A file system in memory with a fixed size; returns the reason as a string when none can be mounted. */
 export function mountSmallDisk(megabytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-disk-'))
   const mounted = run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
@@ -59,8 +59,8 @@ function write(path: string, bytes: number): void {
 }
 
 /**
- * A suite that needs such a disk; where none can be mounted it is skipped, and the reason printed. Where WINDLASS_REQUIRE
- * names `mount` it runs in any case, and fails by what it says when it mounts.
+ * A suite that needs such a disk; where none can be mounted it is skipped, and the reason printed. Where
+ * WINDLASS_REQUIRE names `mount` the suite runs in any case and fails with the error of the mount.
  */
 export function describeOnSmallDisk(name: string, suite: () => void): void {
   const tried = mountSmallDisk(1)

@@ -16,8 +16,8 @@ three = "blake3"
 long = "sha512"
 `
 
-describe('spaces', () => {
-  test('a blob of one space is not in another, and instances of one space share theirs', async () => {
+describe('storage spaces', () => {
+  test('a blob of one space is not in another, and instances of one space share their blobs', async () => {
     const folder = ownFolder()
     const server = await serverIn(folder, SPACES)
     const of = (instance: string) => clientOf(server.grpc, { instance, seed: 'the same' })
@@ -34,14 +34,14 @@ describe('spaces', () => {
     expect(await two.missing(all)).toEqual([inUsual, inApart])
     expect(Buffer.compare(await two.read(inTeam), inTeam.bytes)).toBe(0)
     expect((await refusal(usual.read(inApart))).code).toBe(STATUS.notFound)
-    // That a blob is held elsewhere must not be told by an upload that ends early, either.
+    // An early end of the upload must not reveal either that another space holds the blob.
     expect((await usual.bytestream.query(usual.names.write(inApart.digest))).complete).toBe(false)
     await server.stop()
     const again = clientOf((await serverIn(folder, SPACES)).grpc, { instance: 'team/two' })
     expect(await again.missing(all)).toEqual([inUsual, inApart])
   })
 
-  test('results of actions are never shared, not even by instances of one space', async () => {
+  test('action results are never shared, not even by instances of one space', async () => {
     const server = await serverIn(ownFolder(), SPACES)
     const of = (instance: string) => clientOf(server.grpc, { instance })
     const { digest } = of('').blob()
@@ -63,7 +63,7 @@ describe('spaces', () => {
     expect(found).toEqual([STATUS.notFound, 'other', STATUS.notFound, 'team/one', STATUS.notFound])
   })
 
-  test('a result is complete only with outputs of its own space', async () => {
+  test('an action result is found only when its outputs are in the same space', async () => {
     const server = await serverIn(ownFolder(), SPACES)
     const apart = clientOf(server.grpc, { instance: 'apart' })
     const usual = clientOf(server.grpc)
@@ -78,15 +78,15 @@ describe('spaces', () => {
   })
 })
 
-describe('the digest function that goes without saying', () => {
-  /** As an instance's clients write it: the function is nowhere named. */
+describe('the default digest function', () => {
+  /** Resource names and requests as clients of the instance send them: without the name of the function. */
   const unnamed = (name: string) => ({ ...digestFn(name), segment: '' })
 
   test.each([
     ['three', 'BLAKE3', 9],
     ['long', 'SHA512', 6],
     ['', 'SHA256', 1],
-  ])('of instance "%s" is %s, and stands first among its capabilities', async (instance, name, number) => {
+  ])('of instance "%s" is %s, and is the first in its capabilities', async (instance, name, number) => {
     await prepareHashing()
     const server = await serverIn(ownFolder(), SPACES)
     const client = clientOf(server.grpc, { instance, fn: unnamed(name) })
@@ -103,7 +103,7 @@ describe('the digest function that goes without saying', () => {
     expect((await client.api.getResult(digest)).exitCode).toBe(0)
   })
 
-  test('is not forced on anybody: other functions are told by name, or by their length', async () => {
+  test('can be overridden by the name of the function or by the length of the hash', async () => {
     await prepareHashing()
     const server = await serverIn(ownFolder(), SPACES)
     for (const name of ['SHA512', 'BLAKE3', 'SHA1', 'SHA256TREE']) {
@@ -112,12 +112,12 @@ describe('the digest function that goes without saying', () => {
       await client.write(blob)
       expect(await client.missing([blob]), name).toEqual([])
     }
-    // 64 digits without a name are BLAKE3 here, and the bytes of SHA-256 do not match that.
+    // In this instance 64 digits without a name are BLAKE3, which the SHA-256 of the bytes does not match.
     const mistaken = clientOf(server.grpc, { instance: 'three' })
     expect((await refusal(mistaken.write(mistaken.blob()))).code).toBe(STATUS.invalidArgument)
   })
 
-  test('keeps blobs of equal hashes apart', async () => {
+  test('of two instances keeps blobs with equal hashes apart', async () => {
     await prepareHashing()
     const server = await serverIn(ownFolder(), SPACES)
     const blake = clientOf(server.grpc, { instance: 'three', fn: unnamed('BLAKE3') })

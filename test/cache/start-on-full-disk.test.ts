@@ -1,10 +1,11 @@
-/** A server that starts on a full disk, with a worker and callers, each a process or a client of its own. */
+/** A server that starts on a full disk, with a worker process and clients. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { STATUS } from '../../src/grpc/status.ts'
+import { windlass } from '../workers/worker-process.ts'
 import { cacheClient, refusal } from './cache-client.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 import { describeOnSmallDisk, mountSmallDisk, type SmallDisk } from './small-disk.ts'
@@ -40,7 +41,7 @@ function startWorkerOf({ grpc }: ServerProcess): ChildProcess {
   return child
 }
 
-describeOnSmallDisk('a start on a full disk', () => {
+describeOnSmallDisk('the start on a full disk', () => {
   beforeEach(() => {
     const mounted = mountSmallDisk(40)
     if (typeof mounted === 'string') throw new Error(mounted)
@@ -52,7 +53,7 @@ describeOnSmallDisk('a start on a full disk', () => {
     disk.unmount()
   })
 
-  test('reports the reason, refuses for now, keeps the worker, and opens when there is space', async () => {
+  test('of a server reports the reason, refuses requests with 503, and completes when space is free', async () => {
     disk.take('ballast', 20 * MiB)
     disk.fill('filler')
     server = await startProcess(disk.folder)
@@ -80,7 +81,7 @@ describeOnSmallDisk('a start on a full disk', () => {
           code: STATUS.unavailable,
           message: expect.stringContaining('disk space for the journal'),
         })
-      expect((await fetch(at(`/cas/${'0'.repeat(64)}`))).status).toBe(404) // the cache answers
+      expect((await fetch(at(`/cas/${'0'.repeat(64)}`))).status).toBe(404) // the cache responds
     } finally {
       client.close()
     }
@@ -95,7 +96,7 @@ describeOnSmallDisk('a start on a full disk', () => {
     expect((await fetch(at('/api/v1/languages'))).status).toBe(200)
   })
 
-  test('evicts blobs to leave the journal its reserve', async () => {
+  test("evicts blobs to keep the journal's reserve free", async () => {
     server = await startProcess(disk.folder)
     const client = cacheClient(server.grpc)
     for (let size = 0; size < 20 * MiB; size += MiB) await client.write(client.blob(MiB))
@@ -109,7 +110,38 @@ describeOnSmallDisk('a start on a full disk', () => {
     expect(server.log()).toContain('evicted blobs to keep disk space free for the journal')
   })
 
-  test('an empty or missing journal beside a used data directory is not replaced silently', async () => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'waits for space when the previous process ended by %s',
+    async (signal) => {
+      server = await startProcess(disk.folder)
+      await (signal === 'SIGTERM' ? server.stop() : server.kill())
+      disk.fill('filler')
+      server = await startProcess(disk.folder)
+      expect(server.first).toMatchObject({ ready: false, reasons: [expect.stringContaining('disk space')] })
+      expect(await readiness()).toMatchObject({
+        status: 503,
+        text: expect.stringContaining('disk space for the journal'),
+      })
+      disk.free('filler')
+      await until(async () => (await readiness()).status === 200, 'the server did not become ready')
+    },
+  )
+
+  test("fails when the journal's log was deleted, or its database was emptied beside its log", async () => {
+    server = await startProcess(disk.folder)
+    await server.kill()
+    const [database, log] = ['journal.db', 'journal.db-wal'].map((name) => join(disk.folder, 'journal', name))
+    const before = readFileSync(`${database}`)
+    truncateSync(`${database}`, 0)
+    await expect(startProcess(disk.folder)).rejects.toThrow(/journal\.db is empty.*--start-without-journal/s)
+    expect(statSync(`${log}`).size).toBeGreaterThan(0) // the log can still be recovered
+    writeFileSync(`${database}`, before)
+    rmSync(`${log}`)
+    for (let start = 0; start < 2; start++)
+      await expect(startProcess(disk.folder)).rejects.toThrow(/journal\.db is empty.*--start-without-journal/s)
+  })
+
+  test('fails when the journal is empty or missing, unless --start-without-journal is set', async () => {
     server = await startProcess(disk.folder)
     await server.stop()
     const journal = join(disk.folder, 'journal')
@@ -123,7 +155,13 @@ describeOnSmallDisk('a start on a full disk', () => {
     await until(async () => (await readiness()).status === 200, 'it did not start after a confirmation')
   })
 
-  test('a truncated pack is logged', async () => {
+  test('of a worker fails with the free space that it needs', async () => {
+    disk.fill('filler')
+    const { code, err } = await windlass('worker', 'daemon', '--backend', 'host', '--data', disk.folder)
+    expect([code, err]).toEqual([1, expect.stringMatching(/has 0 MiB free, and a worker needs/)])
+  })
+
+  test('logs a truncated pack file', async () => {
     server = await startProcess(disk.folder)
     const client = cacheClient(server.grpc)
     await client.put(client.blob(100_000), client.blob(100_000))

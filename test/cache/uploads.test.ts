@@ -11,7 +11,9 @@ import { packsServer } from './packs-server.ts'
 const MiB = 1024 * 1024
 const TEN_MINUTES = 600_000
 
-/** Sends the first part of a blob and breaks off; answers with what the server says it has kept, if not nothing. */
+/**
+ * Sends the first part of a blob and cancels; returns the committed size that the server reports, once it is not zero.
+ */
 async function brokenOff(client: CacheClient, name: string, bytes: Uint8Array): Promise<number> {
   for (let pauseMs = 50; ; pauseMs *= 2) {
     const upload = client.bytestream.open()
@@ -19,7 +21,7 @@ async function brokenOff(client: CacheClient, name: string, bytes: Uint8Array): 
       const resourceName = at === 0 ? name : ''
       await upload.write({ resourceName, writeOffset: at, data: bytes.subarray(at, at + MiB) })
     }
-    // Messages that were not taken when a stream breaks off are lost with it.
+    // Messages that the server has not read when the stream is cancelled are lost.
     await sleep(pauseMs)
     upload.cancel()
     await upload.answer.catch(() => {})
@@ -29,14 +31,14 @@ async function brokenOff(client: CacheClient, name: string, bytes: Uint8Array): 
   }
 }
 
-/** The messages that bring the rest of a blob. */
+/** The messages that send the rest of a blob. */
 const rest = (resourceName: string, { bytes }: Blob, from: number) => [
   { resourceName, writeOffset: from, data: bytes.subarray(from, from + 2 * MiB) },
   { writeOffset: Math.min(bytes.length, from + 2 * MiB), data: bytes.subarray(from + 2 * MiB), finishWrite: true },
 ]
 
-describe('an upload that broke off', () => {
-  test.each([300_000, 3 * MiB, 9 * MiB])('goes on where it stopped, with a blob of %d bytes', async (size) => {
+describe('an interrupted upload', () => {
+  test.each([300_000, 3 * MiB, 9 * MiB])('resumes at its committed size, with a blob of %d bytes', async (size) => {
     const client = clientOf((await packsServer({})).grpc)
     const blob = client.blob(size)
     const name = client.names.write(blob.digest)
@@ -49,7 +51,7 @@ describe('an upload that broke off', () => {
     expect(await client.bytestream.query(name)).toMatchObject({ committedSize: size, complete: true })
   })
 
-  test('may break off many times, and begin anew at any time', async () => {
+  test('can be interrupted several times and restarted from offset 0', async () => {
     const client = clientOf((await packsServer({})).grpc)
     const blob = client.blob(9 * MiB)
     const name = client.names.write(blob.digest)
@@ -59,7 +61,7 @@ describe('an upload that broke off', () => {
     expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
   })
 
-  test('cannot be gone on with from elsewhere, nor under another name', async () => {
+  test('cannot be resumed at another offset or under another resource name', async () => {
     const client = clientOf((await packsServer({})).grpc)
     const blob = client.blob(3 * MiB)
     const name = client.names.write(blob.digest)
@@ -71,11 +73,11 @@ describe('an upload that broke off', () => {
     ])
     const other = client.names.write(blob.digest)
     expect((await refusal(client.bytestream.send(rest(other, blob, kept)))).code).toBe(STATUS.invalidArgument)
-    // Neither took anything from it.
+    // Neither attempt changed the upload.
     expect((await client.bytestream.send(rest(name, blob, kept))).committedSize).toBe(3 * MiB)
   })
 
-  test('is forgotten after ten minutes, and begins anew', async () => {
+  test('is discarded after ten minutes and restarts from offset 0', async () => {
     const doorClock = manualClock()
     const client = clientOf((await packsServer({ doorClock })).grpc)
     const blob = client.blob(9 * MiB)
@@ -91,7 +93,7 @@ describe('an upload that broke off', () => {
     expect((await client.bytestream.send(rest(name, blob, 0))).committedSize).toBe(9 * MiB)
   })
 
-  test('begins anew when it was packed, for nobody can say where it stopped', async () => {
+  test('restarts from offset 0 when it was compressed, because its position is unknown', async () => {
     const client = clientOf((await packsServer({})).grpc)
     const blob = client.blob(3 * MiB)
     const packed = zstdCompressSync(blob.bytes)
@@ -107,8 +109,8 @@ describe('an upload that broke off', () => {
   })
 })
 
-describe('two clients with one resource name', () => {
-  test('at once both succeed, each with its own stream', async () => {
+describe('two uploads with one resource name', () => {
+  test('both succeed when they run concurrently, each with its own stream', async () => {
     const server = await packsServer({})
     const [one, two] = [clientOf(server.grpc), clientOf(server.grpc)]
     const blob = one.blob(9 * MiB)
@@ -125,7 +127,7 @@ describe('two clients with one resource name', () => {
     expect(Buffer.compare(await one.read(blob), blob.bytes)).toBe(0)
   })
 
-  test('one that sends other bytes spoils its own upload only', async () => {
+  test('are independent: wrong bytes fail only their own upload', async () => {
     const server = await packsServer({})
     const [honest, other] = [clientOf(server.grpc), clientOf(server.grpc)]
     const blob = honest.blob(6 * MiB)
@@ -144,7 +146,7 @@ describe('two clients with one resource name', () => {
     expect(Buffer.compare(await other.read(blob), blob.bytes)).toBe(0)
   })
 
-  test('the slower one is told of the whole size, when the other was first', async () => {
+  test('both report the whole size, also the one that ends last', async () => {
     const server = await packsServer({})
     const [slow, fast] = [clientOf(server.grpc), clientOf(server.grpc)]
     const blob = slow.blob(6 * MiB)
@@ -155,21 +157,21 @@ describe('two clients with one resource name', () => {
   })
 })
 
-describe('a blob that is held already', () => {
+describe('an upload of a stored blob', () => {
   test.each([
     ['identity', 9 * MiB],
     ['zstd', -1],
-  ])('is answered while the client still sends it (%s)', async (compressor, committedSize) => {
+  ])('is acknowledged after its first message (%s)', async (compressor, committedSize) => {
     const client = clientOf((await packsServer({})).grpc)
     const blob = client.blob(9 * MiB)
     await client.write(blob)
     const upload = client.bytestream.open()
     const options = compressor === 'identity' ? {} : { compressor }
     await upload.write({ resourceName: client.names.write(blob.digest, options), data: blob.bytes.subarray(0, 1000) })
-    // Nothing but the first message has been sent, and the answer is there.
+    // Only the first message has been sent, and the server has responded.
     const answer = await upload.answer
     expect(answer.committedSize).toBe(committedSize)
-    // A client that has not looked goes on sending, and is not hurt by it.
+    // A client that has not read the response may go on sending.
     for (let at = 1000; at < 3 * MiB; at += MiB) {
       await upload.write({ writeOffset: at, data: blob.bytes.subarray(at, at + MiB) })
     }

@@ -10,15 +10,15 @@ const ACTIONS = 5
 
 export interface Writing {
   readonly firstAcknowledged: Promise<void>
-  /** Every lane has had an answer, the one of large blobs too. */
+  /** Every lane has had a response, the lane of large blobs too. */
   readonly allAcknowledged: Promise<void>
-  /** From now on a call may fail: the server is about to go. */
+  /** Allows calls to fail from now on: the test is about to kill the server. */
   expectEnd(): void
-  /** All that was under way has come to an end; rejects when a call failed before it was expected. */
+  /** Resolves when all calls have ended; rejects when a call failed before it was expected to. */
   readonly ended: Promise<void>
 }
 
-/** Uploads in every way at once, each lane one after another, until calls fail. */
+/** Uploads in every way concurrently, sequentially within a lane, until calls fail. */
 export function writeHeavily(client: CacheClient, ledger: Ledger, random: Random): Writing {
   const tools: Tools = { client, ledger, random }
   let isEnding = false
@@ -95,14 +95,14 @@ const zstd =
     acknowledge()
   }
 
-/** Compresses to half its size, so that a large one is large on disk as well. */
+/** Compresses to half its size, so that a large blob is large on disk as well. */
 function halfRandom(client: CacheClient, size: number): Blob {
   const bytes = Buffer.alloc(size)
   bytes.set(client.random.bytes(Math.ceil(size / 2)))
   return client.blobOf(bytes)
 }
 
-/** A few actions, each of which gets one result after another. */
+/** Stores one result after another for a few actions. */
 function results(): (tools: Tools) => Promise<void> {
   let count = 0
   return async ({ client, ledger, random }) => {

@@ -1,6 +1,6 @@
 /**
- * Bazel with us to run everything and nothing run at home: the large workspace built and tested, once by a machine that
- * finds nothing in the cache, once by one with an empty output base that finds everything there.
+ * Bazel with remote execution of every action and none run locally: the large workspace is built and tested, first by a
+ * machine that finds nothing in the cache, then by one with an empty output base that finds everything there.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -12,29 +12,29 @@ import { type Ended, inWords, runToEnd } from './run-command.ts'
 
 const SOME_TESTS_FAILED = 3
 const BUILD_FAILED = 1
-/** Fewer would be no proof. */
+/** Fewer actions would prove too little. */
 const LEAST_ACTIONS = 200
-/** The failing test, what writes down how it went, and on some versions the same for the flaky one. */
+/** The failing test, the action that writes its log, and on some versions the same for the flaky test. */
 const MOST_AGAIN = 3
-/** The first try of the flaky test, and what wrote down how that went. */
+/** The first run of the flaky test, and the action that wrote its log. */
 const MOST_ONCE = 2
 
 export interface RemoteBuild {
   readonly bazel: Bazel
   readonly server: ServerAddress
-  /** Everything that this client makes lies in it, the workspace included. */
+  /** The directory of everything that this client writes, the workspace included. */
   readonly folder: string
-  /** The name of its output base: another one is another machine. */
+  /** The name of its output base: another name stands for another machine. */
   readonly machine: string
   /** `test //...` and the like. */
   readonly args: readonly string[]
 }
 
-/** One run of Bazel, however it ends. */
+/** Runs Bazel once and returns its end, successful or not. */
 export function runRemotely({ bazel, server, folder, machine, args }: RemoteBuild): Promise<Ended> {
   const home = join(folder, 'home')
   mkdirSync(home, { recursive: true })
-  // In batch mode no server of Bazel's stays behind, whichever way this ends.
+  // In batch mode Bazel leaves no server process behind, however the run ends.
   const startup = [
     '--batch',
     `--output_user_root=${join(folder, 'user-root')}`,
@@ -58,14 +58,14 @@ export interface Executing {
   readonly word: string
 }
 
-/** Says what was seen; throws when anything of it is not as it should be. */
+/** Returns a description of the outcome; throws when it is not as expected. */
 export async function executeLarge({ bazel, server, folder, word }: Executing): Promise<string> {
   const place = { folder: join(folder, 'workspace'), memory: join(folder, 'memory') }
   writeLargeWorkspace({ ...bazel.workspace, ...place, word })
   const here = { bazel, server, folder }
   const everything = ['test', '--jobs=50', '//...']
   const first = await runRemotely({ ...here, machine: 'first', args: everything })
-  // In a room of its own it cannot reach its memory, and does not fail even once.
+  // A sandboxed test cannot reach its memory directory, and so never fails.
   const actions = assertFirst(first, 'PASSED')
   assertSecond(await runRemotely({ ...here, machine: 'second', args: everything }), first)
   const broken = await runRemotely({ ...here, machine: 'second', args: ['build', TROUBLE.broken] })
@@ -74,7 +74,7 @@ export async function executeLarge({ bazel, server, folder, word }: Executing): 
   return `${actions} actions run, failures where they belong, then all from the cache`
 }
 
-/** Everything ran elsewhere; answers how many actions that were. */
+/** Every action ran remotely; returns their number. */
 export function assertFirst(ended: Ended, flaky: 'FLAKY' | 'PASSED'): number {
   assertVerdicts(ended)
   assert.equal(verdicts(ended).get(TROUBLE.flaky), flaky, inWords(ended))
@@ -85,7 +85,7 @@ export function assertFirst(ended: Ended, flaky: 'FLAKY' | 'PASSED'): number {
   return remote
 }
 
-/** Everything came from the cache, but for the test that failed: failures are never cached. */
+/** Every action came from the cache except the failed test: failures are never cached. */
 function assertSecond(ended: Ended, first: Ended): void {
   assertVerdicts(ended)
   assert.equal(verdicts(ended).get(TROUBLE.flaky), 'PASSED', inWords(ended))
@@ -101,18 +101,18 @@ function assertOnly(ways: ReadonlyMap<string, number>, allowed: readonly string[
   for (const way of ways.keys()) assert.ok(allowed.includes(way), `some actions ran otherwise: ${words(ways)}`)
 }
 
-/** What Bazel says of each test. */
+/** Bazel's verdict on each test. */
 function verdicts({ output }: Ended): Map<string, string> {
   const lines = output.matchAll(/^(\/\/\S+) +(?:\(cached\) )?([A-Z]+)/gm)
   return new Map([...lines].map(([, label = '', verdict = '']) => [label, verdict]))
 }
 
-/** The one that must fail does, and no other. */
+/** The test that must fail does, and no other. */
 function assertVerdicts(ended: Ended): void {
   assert.equal(ended.code, SOME_TESTS_FAILED, `not the one failing test: ${inWords(ended)}`)
-  const said = verdicts(ended)
-  assert.ok(said.size >= 8, `only ${said.size} tests ran: ${inWords(ended)}`)
-  for (const [label, verdict] of said) {
+  const printed = verdicts(ended)
+  assert.ok(printed.size >= 8, `only ${printed.size} tests ran: ${inWords(ended)}`)
+  for (const [label, verdict] of printed) {
     const expected = label === TROUBLE.failing ? ['FAILED'] : label === TROUBLE.flaky ? ['FLAKY', 'PASSED'] : ['PASSED']
     assert.ok(expected.includes(verdict), `${label} ${verdict}: ${inWords(ended)}`)
   }

@@ -7,17 +7,17 @@ import { describeWith, requireTool } from '../../src/testing/require.ts'
 import { assertAllHits, type Bazel, buildTwice } from './bazel-twice.ts'
 import { debianBazel } from './debian-bazel.ts'
 
-/** The same Bazel, told of another cache than the builds would tell it of. */
+/** The same Bazel with another cache address. */
 const withCache = (bazel: Bazel, url: string): Bazel => ({
   ...bazel,
   start: (args) => bazel.start(args.map((arg) => arg.replace(/^--remote_cache=.*/, `--remote_cache=${url}`))),
 })
 
-describeWith('bazel', 'Bazel, with us as its HTTP cache', () => {
+describeWith('bazel', 'Bazel with the HTTP cache', () => {
   test.each([
     ['without an instance', ''],
     ['for an instance', '/team/linux'],
-  ])('what one machine has built, the next one takes from the cache, %s', { timeout: 600_000 }, async (_, path) => {
+  ])('the second machine gets every action from the cache, %s', { timeout: 600_000 }, async (_, path) => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-bazel-http-'))
     try {
       await using running = await runWindlass(join(folder, 'server'))
@@ -29,7 +29,7 @@ describeWith('bazel', 'Bazel, with us as its HTTP cache', () => {
     }
   })
 
-  test('what was built over gRPC is taken over HTTP, and the other way round', { timeout: 600_000 }, async () => {
+  test('actions built over gRPC are cache hits over HTTP, and vice versa', { timeout: 600_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-bazel-both-'))
     try {
       await using running = await runWindlass(join(folder, 'server'))

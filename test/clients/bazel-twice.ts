@@ -1,6 +1,6 @@
 /**
- * The oldest promise of a cache: what one machine has built, the next one need not. The second build starts from an
- * empty output base, as another machine would, and every action of the first must come from the cache.
+ * The basic promise of a cache: a second machine does not repeat the actions of the first. The second build starts from
+ * an empty output base, as on another machine, and every action of the first must be a cache hit.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -10,13 +10,13 @@ import { type Command, runCommand } from './run-command.ts'
 import { type Workspace, writeWorkspace } from './workspace.ts'
 
 export interface Bazel {
-  /** How the program is started, followed by its options. */
+  /** The command that starts the program, followed by its options. */
   start(args: readonly string[]): Pick<Command, 'program' | 'args'>
   readonly workspace: Omit<Workspace, 'folder'>
 }
 
 export interface Built {
-  /** How many actions ran in which way, by Bazel's own words: `internal`, `remote cache hit`, `local`. */
+  /** The number of actions by Bazel's own categories: `internal`, `remote cache hit`, `local`. */
   readonly first: ReadonlyMap<string, number>
   readonly second: ReadonlyMap<string, number>
 }
@@ -39,7 +39,7 @@ interface Build {
 async function build({ bazel, server, folder, outputBase }: Build): Promise<Map<string, number>> {
   const home = join(folder, 'home')
   mkdirSync(home, { recursive: true })
-  // In batch mode no server of Bazel's stays behind, whichever way this ends.
+  // In batch mode Bazel leaves no server process behind, however the run ends.
   const startup = ['--batch', `--output_user_root=${join(folder, 'user-root')}`, `--output_base=${outputBase}`]
   const strategy = [
     '--spawn_strategy=local',
@@ -69,11 +69,11 @@ export function summaryOf(output: string): Map<string, number> {
 
 const CACHED = 'remote cache hit'
 
-/** Actions that needed a process; making links and the like is internal. */
+/** Actions that needed a process; creating symlinks, for example, is internal. */
 const ran = (summary: ReadonlyMap<string, number>): number =>
   [...summary].reduce((sum, [way, count]) => (way === 'internal' ? sum : sum + count), 0)
 
-/** Throws unless the second build was made of nothing but hits, one for each action of the first. */
+/** Throws unless the second build had only cache hits, one for each action of the first. */
 export function assertAllHits({ first, second }: Built): string {
   const actions = ran(first)
   assert.ok(actions > (first.get(CACHED) ?? 0), `the first build had nothing new to do: ${words(first)}`)

@@ -7,7 +7,7 @@ import { describeWith, requireTool } from '../../src/testing/require.ts'
 import { assertAllHits, buildTwice, summaryOf } from './bazel-twice.ts'
 import { debianBazel } from './debian-bazel.ts'
 
-test("Bazel's summary says how many actions ran in which way", () => {
+test("Bazel's summary line gives the number of actions per category", () => {
   const summary = summaryOf('…\nINFO: 9 processes: 3 remote cache hit, 4 internal, 2 local.\nINFO: done\n')
   expect([...summary]).toEqual([
     ['remote cache hit', 3],
@@ -16,8 +16,8 @@ test("Bazel's summary says how many actions ran in which way", () => {
   ])
 })
 
-describeWith('bazel', 'Bazel, with us as its cache', () => {
-  test('what one machine has built, the next one takes from the cache', { timeout: 600_000 }, async () => {
+describeWith('bazel', 'Bazel with the gRPC cache', () => {
+  test('the second machine gets every action from the cache', { timeout: 600_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-bazel-'))
     try {
       await using server = await runWindlass(join(folder, 'server'))

@@ -1,4 +1,4 @@
-/** Bazel in three dialects: the oldest that npm has, Debian's stable one, and the one of Debian's unstable branch. */
+/** Three versions of Bazel: the oldest on npm, Debian's stable one, and the one of Debian's unstable branch. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const NPM_VERSION = '2.1.0'
 
 async function npmBazel(folder: string): Promise<Bazel> {
   const args = ['install', '--ignore-scripts', '--no-save', '--prefix', folder, `${NPM_PACKAGE}@${NPM_VERSION}`]
-  // Which registry to ask, and through what, is in the environment.
+  // The environment configures the registry and the proxy.
   await runCommand({ program: 'npm', args, env: process.env }).catch((error: Error) => {
     throw new Skip(error.message)
   })
@@ -41,13 +41,13 @@ async function npmBazel(folder: string): Promise<Bazel> {
   }
 }
 
-/** By language: what its rules are called. */
+/** By language: the names of its rules. */
 const NATIVE = {
   cc: ['binary', 'import', 'library', 'proto_library', 'test', 'toolchain', 'toolchain_suite'],
   java: ['binary', 'import', 'library', 'package_configuration', 'plugin', 'runtime', 'test', 'toolchain'],
 }
 
-/** This Bazel has its rules in itself, and would fetch repositories that say no more than that. */
+/** This Bazel has built-in rules, and would fetch repositories that only refer to them. */
 function nativeRules(parent: string): string[] {
   return Object.entries(NATIVE).map(([language, kinds]) => {
     const folder = join(parent, `native_${language}`)
@@ -82,7 +82,7 @@ function unstableBazel(folder: string): Bazel {
     ([name, path]) => `common --override_repository=${name}=/usr/share/bazel/${path}`,
   )
   return {
-    // The workspace is the current folder of the command, which does not survive the change of roots.
+    // The workspace is the working directory of the command, which chroot does not keep.
     start: (args) => inSid(folder, ['sh', '-c', 'cd "$0" && exec bazel "$@"', join(folder, 'workspace'), ...args]),
     workspace: { options: ['common --noenable_bzlmod', ...overrides] },
   }

@@ -1,4 +1,4 @@
-/** The C++ clients of the BuildBox suite, from a root of Debian's unstable branch. */
+/** The C++ clients of the BuildBox suite, from a root directory with Debian's unstable branch. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const upAndDown: Client = {
   },
 }
 
-/** Compiles a file twice and answers what recc said each time; the second time the object file must come out the same. */
+/** Compiles a file twice and returns recc's output of both runs; the second object file must equal the first. */
 async function compileTwice(server: string, folder: string, more: Record<string, string>): Promise<[string, string]> {
   bring('recc')
   writeFileSync(join(folder, 'lib.c'), `int turns(int n) { return n * 7; } /* ${randomUUID()} */\n`)

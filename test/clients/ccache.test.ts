@@ -25,11 +25,11 @@ function compile(source: string, url: string): Record<string, number> {
   return Object.fromEntries(lines.map((line) => line.split('\t')).map(([name, count]) => [name, Number(count)]))
 }
 
-describeWith(['ccache', 'gcc'], 'ccache, with the server as its remote storage', () => {
+describeWith(['ccache', 'gcc'], 'ccache with the server as remote storage', () => {
   test.each([
     ['without an instance', ''],
     ['for an instance', '/team/linux'],
-  ])('one machine compiles and the next one gets the object file, %s', async (_, path) => {
+  ])('the second machine gets the object file from the cache, %s', async (_, path) => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-ccache-'))
     try {
       await using running = await runWindlass(join(folder, 'server'))

@@ -1,4 +1,7 @@
-/** Bazel 4.2.3 as Debian 12 packages it, without a network: what it would fetch comes from other packages. */
+/**
+ * Bazel 4.2.3 as Debian 12 packages it, without a network: the repositories that it would fetch come from other
+ * packages.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bazel } from './bazel-twice.ts'
@@ -14,7 +17,7 @@ const DEBIAN_PACKAGES = [
   'bazel-skylib',
 ]
 
-/** Prepared in the folder that the builds will use. */
+/** Prepares Bazel in the folder that the builds will use. */
 export function debianBazel(program: string, folder: string): Bazel {
   if (!existsSync(join(SHARED, 'rules/cc'))) throw new Skip(`needs Debian's packages ${DEBIAN_PACKAGES.join(', ')}`)
   const rulesCc = join(folder, 'rules_cc')
@@ -29,7 +32,10 @@ export function debianBazel(program: string, folder: string): Bazel {
   return { start: (args) => ({ program, args }), workspace: { options } }
 }
 
-/** The packaged rules are newer than the packaged Bazel: what they ask of it by a later name, it has by an older one. */
+/**
+ * The packaged rules are newer than the packaged Bazel: functions that they call by a new name exist under an older
+ * one.
+ */
 function copyRulesCc(target: string): void {
   cpSync(join(SHARED, 'rules/cc'), target, { recursive: true })
   const folder = join(target, 'cc/private/rules_impl')
@@ -44,7 +50,10 @@ function copyRulesCc(target: string): void {
 /** A line of .bazelrc. */
 const override = (name: string, path: string): string => `common --override_repository=${name}=${path}`
 
-/** Test rules name them even where nobody measures coverage. Answers the line of .bazelrc that says where they are. */
+/**
+ * Test rules refer to the coverage tools even when no coverage is measured. Returns the line of .bazelrc with their
+ * path.
+ */
 export function coverageTools(parent: string): string {
   const folder = join(parent, 'coverage')
   mkdirSync(folder, { recursive: true })

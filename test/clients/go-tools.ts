@@ -1,4 +1,4 @@
-/** Clients of the Go world; each from PATH, for none of them comes as a package. */
+/** Clients written in Go, found on PATH: none of them is available as a package. */
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,8 +36,8 @@ const remotetool: Client = {
     mkdirSync(place('tree/deep/er'), { recursive: true })
     const files = { 'large.bin': blob, 'deep/empty': Buffer.alloc(0), 'deep/er/small.txt': Buffer.from('small\n') }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(place('tree'), name), content)
-    const said = await run('upload_dir', [`--path=${place('tree')}`])
-    const root = /Directory root digest: (\S+)/.exec(said)?.[1]
+    const printed = await run('upload_dir', [`--path=${place('tree')}`])
+    const root = /Directory root digest: (\S+)/.exec(printed)?.[1]
     await run('download_dir', [`--digest=${root}`, `--path=${place('copy')}`])
     for (const [name, content] of Object.entries(files)) {
       assert.ok(readFileSync(join(place('copy'), name)).equals(content), `${name} came back different`)
@@ -46,7 +46,7 @@ const remotetool: Client = {
   },
 }
 
-/** Blobs from half a MiB on it streams, smaller ones go in batches: here it does both. */
+/** casload streams blobs from half a MiB on and batches smaller ones: these actions do both. */
 const CASLOAD_ACTIONS = ['generate:200:1024:1048576', 'read:200:2']
 
 const casload: Client = {
@@ -54,7 +54,7 @@ const casload: Client = {
   async check(server) {
     const output = await runCommand({
       program: obtain('casload', TOOLS),
-      // Without an instance name it puts a slash before resource names, where the specification has none.
+      // Without an instance name casload puts a slash before resource names, which the specification does not allow.
       args: ['--remote', server, ...CASLOAD_ACTIONS],
     })
     const tally = (count: number) =>
@@ -71,7 +71,7 @@ const smoketest: Client = {
     const program = obtain('smoketest', TOOLS)
     const args = ['--remote', server, '--platform', 'OSFamily=linux', '--timeout-secs', '60']
     const output = await runCommand({ program, args }).catch((error: Error) => {
-      // It is about execution: a server that only caches cannot pass it.
+      // smoketest tests execution: a server with a cache only cannot pass it.
       if (/(execute error|stream recv).*Unimplemented/.test(error.message))
         throw new Skip('the server does not execute')
       throw error
@@ -100,7 +100,7 @@ const rexec: Client = {
       assert.equal(readFileSync(join(folder, 'made.txt'), 'utf8'), `${[...word].reverse().join('')}\n`)
     }
     const bad = await run('echo too heavy >&2; exit 7')
-    // It ends with 0 itself, whatever the command did.
+    // rexec itself exits with 0, whatever the exit code of the command.
     assert.match(bad.output, /exit code 7/, `the exit code did not come back: ${inWords(bad)}`)
     assert.match(bad.output, /too heavy/)
     return 'an output, what was printed, and an exit code came back'
@@ -109,7 +109,7 @@ const rexec: Client = {
 
 const DETERMINED = 3
 
-/** An action that it makes of files, runs, and runs some more to see whether the same comes of it. */
+/** An action that remotetool builds from files, executes, and executes again to check that the outputs are the same. */
 const remotetoolExecuting: Client = {
   name: 'remotetool (Go SDK), remote execution',
   async check(server, folder) {
@@ -126,10 +126,10 @@ const remotetoolExecuting: Client = {
     const run = (operation: string, args: readonly string[]) =>
       runCommand({ program, args: [...common, `--operation=${operation}`, ...args], env: { HOME: folder } })
     const out = join(folder, 'out')
-    const said = await run('execute_action', [`--action_root=${root}`, `--path=${out}`])
+    const printed = await run('execute_action', [`--action_root=${root}`, `--path=${out}`])
     assert.match(readFileSync(join(out, 'made.txt'), 'utf8'), /^[0-9A-F-]{36}\n$/)
-    const digest = /[Aa]ction digest:? (\S+\/\d+)/.exec(said)?.[1]
-    assert.ok(digest !== undefined, `it named no action:\n${said}`)
+    const digest = /[Aa]ction digest:? (\S+\/\d+)/.exec(printed)?.[1]
+    assert.ok(digest !== undefined, `it named no action:\n${printed}`)
     await run('check_determinism', [`--digest=${digest}`, `--exec_attempts=${DETERMINED}`])
     return `an action run, and run again ${DETERMINED} times with the same outputs`
   },

@@ -1,4 +1,4 @@
-/** A run of tests that is interrupted at any moment leaves no process behind. */
+/** A test run that is interrupted at any moment leaves no process behind. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 interface Process {
   readonly pid: number
   readonly parent: number
-  /** When it began: a number that is taken again belongs to another process. */
+  /** The start time: tells a process from a later one with the same pid. */
   readonly startedAt: string
   readonly command: string
   readonly environment: string
@@ -29,18 +29,18 @@ function processes(): Process[] {
       const fields = read(pid, 'stat')
         .replace(/^.*\) /s, '')
         .split(' ')
-      if (fields[0] === 'Z') return [] // over, and not yet reaped
+      if (fields[0] === 'Z') return [] // a zombie, not yet reaped
       const command = read(pid, 'cmdline').replaceAll('\0', ' ')
       return [
         { pid, parent: Number(fields[1]), startedAt: `${fields[19]}`, command, environment: read(pid, 'environ') },
       ]
     } catch {
-      return [] // no process, or gone
+      return [] // not a process, or already exited
     }
   })
 }
 
-/** What the run started: its descendants, and what carries its mark though it has left its parent. */
+/** The processes of the run: its descendants, and orphans that carry its mark in their environment. */
 function startedBy(run: number, mark: string): Process[] {
   const all = processes()
   const found = new Set([run])
@@ -54,7 +54,7 @@ function startedBy(run: number, mark: string): Process[] {
 
 const isSame = (one: Process, other: Process): boolean => one.pid === other.pid && one.startedAt === other.startedAt
 
-/** What must be there before the run is interrupted, so that there is something to leave behind. */
+/** `until` matches a process that must be running before the run is interrupted, so that one could be left behind. */
 interface Interrupted {
   readonly args: readonly string[]
   readonly signal: NodeJS.Signals
@@ -85,18 +85,19 @@ async function interrupt({ args, signal, until }: Interrupted): Promise<void> {
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs'
-const SERVER = /main\.ts server/
+/** The server runs from the sources or, in a clone whose `npm install` has built it, from the bundle. */
+const SERVER = /main\.[tj]s server/
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'the server of a test is gone after %s',
+  'the server of a test run has exited after %s',
   { timeout: 240_000 },
   (signal) => interrupt({ args: [VITEST, 'run', 'test/abuse/many-connections.test.ts'], signal, until: SERVER }),
 )
 
-test('server, worker and spawner of the run with clients are gone after SIGTERM', () =>
+test('the server, worker and spawner of the client run have exited after SIGTERM', () =>
   interrupt({ args: ['test/clients/run.ts', '--only', 'Bazel'], signal: 'SIGTERM', until: /spawner/ }))
 
-describeWith('bazel', 'Bazel', () => {
-  test('its server, a JVM apart from its client, is gone after SIGTERM', () =>
+describeWith('bazel', 'the Bazel server', () => {
+  test('runs as a JVM apart from its client and has exited after SIGTERM', () =>
     interrupt({ args: [VITEST, 'run', 'test/clients/bazel.test.ts'], signal: 'SIGTERM', until: /\bbazel\(/ }))
 })

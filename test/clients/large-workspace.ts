@@ -1,8 +1,8 @@
 /**
- * A Bazel workspace of more than two hundred actions, the same for the same word: C++ libraries in layers that lean on
- * each other, programs on top, chains of genrules, the small workspace as one of its packages, and tests that know what
- * must come out. One test fails, one fails the first time it is run, and one genrule, which only those build who ask for
- * it, cannot be built.
+ * A Bazel workspace of more than 200 actions, deterministic for a given word: C++ libraries in layers that depend on
+ * each other, programs on top, chains of genrules, the small workspace as one of its packages, and tests that know the
+ * expected output. One test fails, one fails on its first run, and one genrule, which is built only when it is
+ * requested, cannot be built.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,13 +17,13 @@ const TESTED_CHAINS = 6
 const CHAIN_LINKS = 6
 
 export interface LargeWorkspace extends Workspace {
-  /** No earlier build has seen it: whatever is made with it is new to the cache. */
+  /** A word that no earlier build has used: every output that depends on it is new to the cache. */
   readonly word: string
-  /** A folder outside of any room, where the flaky test remembers that it has failed once. */
+  /** A directory outside of any room, where the flaky test records that it has failed once. */
   readonly memory: string
 }
 
-/** Targets that do not end well, by what they are there for. */
+/** Targets that fail, by the reason why they exist. */
 export const TROUBLE = { failing: '//tests:fails', flaky: '//tests:flaky', broken: '//broken:broken' } as const
 
 export const SAID_BY_BROKEN = 'the rope is torn'
@@ -54,7 +54,7 @@ const within = (folder: string, files: Record<string, string>): Record<string, s
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
-/** Two of the layer below. */
+/** Two parts of the layer below. */
 const below = (i: number): number[] => [i, (i * 3 + 1) % ACROSS]
 
 function libraries({ word }: LargeWorkspace): Record<string, string> {
@@ -84,7 +84,7 @@ long turn_${layer}_${i}() { return ${sum}; }\n`,
   }
 }
 
-/** What a part of a layer adds up to. */
+/** The sum that a part of a layer returns. */
 const turns = (layer: number, i: number): number =>
   i + 1 + (layer === 0 ? 0 : below(i).reduce((sum, j) => sum + turns(layer - 1, j), 0))
 
@@ -112,7 +112,7 @@ const genrule = (name: string, { cmd, srcs = [], manual = false }: Genrule): str
   `genrule(name = "${name}", srcs = [${srcs.map((src) => `"${src}"`).join(', ')}], outs = ["${name}.txt"],
     cmd = "${cmd}", tags = [${manual ? '"manual"' : ''}], visibility = ["//visibility:public"])\n`
 
-/** Each link says what the one before says, and one word more. */
+/** Each link prints the output of the previous one, and one line more. */
 function chains({ word }: LargeWorkspace): Record<string, string> {
   const link = (chain: number, i: number): string => {
     const before = i === 0 ? 'word.txt' : `:link${chain}_${i - 1}`
@@ -140,7 +140,7 @@ function tests({ word, memory }: LargeWorkspace): Record<string, string> {
     'tests/counts.sh': '#!/bin/sh\ntest "$(wc -l < "$1")" -eq "$2"\n',
     'tests/says.sh': '#!/bin/sh\ntest "$("$1")" = "$2"\n',
     'tests/fails.sh': `#!/bin/sh\n# ${word}\necho ${SAID_BY_FAILING}\nexit 1\n`,
-    // Only one can make the folder, and that one fails.
+    // Only the first run can create the directory, and that run fails.
     'tests/flaky.sh': `#!/bin/sh\n! mkdir '${memory}/${word}'\n`,
   }
 }

@@ -6,25 +6,26 @@ export interface Command {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd?: string
-  /** Everything that the program sees of the environment, besides PATH. */
+  /** The whole environment of the program, besides PATH. */
   readonly env?: NodeJS.ProcessEnv
 }
 
 const LONGEST_RUN_MS = 600_000
 
 export interface Ended {
-  /** Null when it was killed. */
+  /** Null when the process was killed. */
   readonly code: number | null
   readonly signal: string | null
-  /** Both of its outputs. */
+  /** Its stdout and stderr. */
   readonly output: string
 }
 
-/** However it ends. */
+/** Runs a command and returns its end, successful or not. */
 export async function runToEnd({ program, args, cwd, env = {} }: Command): Promise<Ended> {
   const child = spawn(program, args, {
     cwd,
-    // The mark, so that what the program leaves running is found when the run is interrupted: Bazel's server, for one.
+    // The mark identifies processes that the program leaves running when the run is interrupted, such as Bazel's
+    // server.
     env: { PATH: process.env.PATH, TEST_RUN_MARK: process.env.TEST_RUN_MARK, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LONGEST_RUN_MS,
@@ -35,13 +36,13 @@ export async function runToEnd({ program, args, cwd, env = {} }: Command): Promi
   return { code, signal, output: (await outputs).join('') }
 }
 
-/** Both of its outputs; throws with the end of them unless the program exits with 0. */
+/** Returns stdout and stderr; throws with their last lines unless the program exits with 0. */
 export async function runCommand(command: Command): Promise<string> {
   const ended = await runToEnd(command)
   if (ended.code === 0) return ended.output
   throw new Error(`${command.program} ${command.args.slice(0, 3).join(' ')} … ${inWords(ended)}`)
 }
 
-/** How it ended, with the last that it said. */
+/** The exit code or signal, with the last 15 lines of output. */
 export const inWords = ({ code, signal, output }: Ended): string =>
   `ended with ${code ?? signal}:\n${output.trimEnd().split('\n').slice(-15).join('\n')}`

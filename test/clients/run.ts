@@ -1,8 +1,8 @@
 /**
- * `npm run test:clients`: programs that others wrote, against a server and a worker of ours (or with `--server
- * grpc://host:port` against any that runs already). Brings what it can: npm packages, and as root a folder with
- * Debian's unstable branch; Go programs are taken from PATH. `--only NAME` tries only clients whose name holds this.
- * Exits 1 when one that was tried fails.
+ * `npm run test:clients`: third-party programs against our server and worker (or with `--server grpc://host:port`
+ * against a running one). Installs npm packages and, as root, a directory with Debian's unstable branch; Go programs
+ * are taken from PATH. `--only NAME` tries only clients whose name contains NAME. Exits 1 when a client that was tried
+ * fails.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ async function tryOut(client: Client, server: ServerAddress): Promise<Outcome> {
   }
 }
 
-/** Failures are told in full, and in the table by their first line. */
+/** Prints failures in full, and their first line in the table. */
 function report(outcomes: readonly Outcome[]): void {
   for (const { client, words } of outcomes.filter(({ result }) => result === 'fails')) {
     console.error(`\n== ${client}\n${words}`)
@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { server: { type: 'string' }, only: { type: 'string', default: '' } } })
   const folder = mkdtempSync(join(tmpdir(), 'windlass-clients-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
-  // Let end by itself, never killed: its worker is a process apart, and would stay behind.
+  // Stopped gracefully, never killed: its worker is a separate process and would be left behind.
   const ours = values.server === undefined ? await runWindlass(folder, 'up') : undefined
   const server = values.server?.replace(/^grpc:\/\//, '') ?? `127.0.0.1:${ours?.port}`
   const outcomes: Outcome[] = []

@@ -1,4 +1,4 @@
-/** A small Bazel workspace: genrules, and a program in C++ that one of them runs. */
+/** A small Bazel workspace: genrules, and a C++ program that one of them runs. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,8 +46,8 @@ genrule(
 `
 
 /**
- * With a word in them that no earlier build has seen: whatever is made of them is new to the cache. Without the headers
- * of a system: the compiler that runs them may be of another one than the Bazel that asks for it.
+ * Contain a word that no earlier build has used: every output is new to the cache. They include no system headers: the
+ * compiler that runs may belong to another system than the Bazel that requests it.
  */
 const sources = (word: string) => ({
   'words.txt': `a rope, a drum and a crank: ${word}\n`,
@@ -62,7 +62,7 @@ export interface Workspace {
   readonly options: readonly string[]
 }
 
-/** The package itself, by the names of its files. */
+/** The package itself, by file name. */
 export const smallPackage = (word: string): Record<string, string> => ({
   ...sources(word),
   BUILD: GENRULES + CPP,

@@ -13,14 +13,14 @@ import type { TestGrid } from '../workers/grid.ts'
 
 export const submitCommand = (
   { engine }: TestGrid,
-  wish: CommandTaskSpec,
+  options: CommandTaskSpec,
   rest: Partial<TaskRequest> = {},
 ): Promise<OperationStatus> =>
-  engine.submit(LOCAL_CALLER, commandTaskRequest(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
+  engine.submit(LOCAL_CALLER, commandTaskRequest(commandTaskOf(options), { instance: '', ...rest, origin: 'snippet' }))
 
-/** To its end. */
-export async function runCommand(grid: TestGrid, wish: CommandTaskSpec, rest: Partial<TaskRequest> = {}) {
-  const { operation } = await submitCommand(grid, wish, rest)
+/** Submits a command and waits for its end. */
+export async function runCommand(grid: TestGrid, options: CommandTaskSpec, rest: Partial<TaskRequest> = {}) {
+  const { operation } = await submitCommand(grid, options, rest)
   return ended(await grid.end(operation))
 }
 

@@ -1,13 +1,13 @@
 /**
- * A client of the remote cache as an attacker: it runs the victim's step or snippet on a grid of its own, learns the key
- * and the result there, and writes a forged result under that key, by gRPC and by HTTP, where the victim will look.
+ * A client of the remote cache as an attacker: it runs the victim's step or snippet on its own grid, reads the key and
+ * the result there, and writes a forged result under that key to the victim's cache, by gRPC and by HTTP.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { RPC } from '../../src/check/reapi/probe/rpcs.ts'
-import { openEnd } from '../../src/engine/tasks/end-envelope.ts'
+import { openEnd } from '../../src/engine/tasks/envelopes.ts'
 import type { CommandResult } from '../../src/model/command-task.ts'
 import { updateActionResultRequest } from '../../src/wire/calls/action-cache.ts'
 import { commandResultFromProto, commandResultToProto } from '../../src/wire/tasks/command-task-result.ts'
@@ -46,7 +46,7 @@ function learn(folder: string): Learned {
   return { hash, size: Number(size), result: commandResultFromProto(result as Uint8Array, 'sha256') }
 }
 
-/** What the task made, with other content: its files, and everything that it printed. */
+/** The task's result with other content: its output files, and everything that it printed. */
 function forge({ result }: Learned, digest: { readonly hash: string; readonly sizeBytes: number }): Uint8Array {
   const file = { fn: 'sha256', hash: digest.hash, size: digest.sizeBytes } as const
   const stages = result.stages.map((stage) => ({ ...stage, stdout: { ...stage.stdout, inline: FORGED } }))
@@ -54,7 +54,7 @@ function forge({ result }: Learned, digest: { readonly hash: string; readonly si
   return commandResultToProto({ ...result, stages, outputs: { ...result.outputs, root: undefined, files } })
 }
 
-/** Resolves when both ways of writing to the action cache took the forged result. */
+/** Resolves when both ways of writing to the action cache accepted the forged result. */
 async function attack(victim: CodeServer, learned: Learned): Promise<void> {
   const client = clientOf(victim.grpc)
   const blob = client.blobOf(FORGED)
@@ -73,7 +73,7 @@ const runTool = async (server: CodeServer, at: string): Promise<string> => {
 }
 
 describe('a forged result in the action cache', () => {
-  test('is never the result of a CWL step', async () => {
+  test('is never used as the result of a CWL step', async () => {
     const made = { made: { type: 'File', outputBinding: { glob: 'made.txt' } } }
     const tool = { 'tool.cwl': shellTool('echo true >made.txt', { outputs: made }) }
     const own = ownFolder()
@@ -83,14 +83,14 @@ describe('a forged result in the action cache', () => {
     expect(await runTool(victim, folderOf(tool))).toBe('true\n')
   })
 
-  test('is never the result of a snippet, and true results are found again, also after a restart', async () => {
+  test('is never used as the result of a snippet, and true results are cache hits, also after a restart', async () => {
     const snippet = { language: 'bash', code: 'echo true', cache: true }
     const [own, folder] = [ownFolder(), ownFolder()]
     expect((await (await gridIn(own)).client.run(snippet)).result?.output).toBe('true\n')
     const victim = await gridIn(folder)
     await attack(victim, learn(own))
-    const told = [await victim.client.run(snippet), await victim.client.run(snippet)]
-    expect(told.map(({ result, cached }) => [result?.output, cached])).toEqual([
+    const reported = [await victim.client.run(snippet), await victim.client.run(snippet)]
+    expect(reported.map(({ result, cached }) => [result?.output, cached])).toEqual([
       ['true\n', false],
       ['true\n', true],
     ])

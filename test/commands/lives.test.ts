@@ -13,6 +13,7 @@ import { memoryStore } from '../../src/storage/memory-store.ts'
 import { onlyComplete } from '../../src/storage/only-complete.ts'
 import { sharedFile } from '../../src/testing/shared-file.ts'
 import { commandKeyOf } from '../../src/wire/tasks/command-key.ts'
+import { commandTaskToProto } from '../../src/wire/tasks/command-task.ts'
 import { commandResultFromProto } from '../../src/wire/tasks/command-task-result.ts'
 import { startGrid, until } from '../workers/grid.ts'
 import { contentOf, gate } from '../workers/told-results.ts'
@@ -20,14 +21,14 @@ import { ownFolder, workerHere } from '../workers/worker-here.ts'
 import { startWorkerProcess } from '../workers/worker-process.ts'
 import { ended, fileOf, runCommand, sh, stageOf, submitCommand, textOf } from './commands.ts'
 
-/** Without a room, for the tests leave their commands signs outside of it. */
+/** Without a room, because the commands of these tests write files outside of it. */
 const BARE = { WINDLASS_WORKER_BACKEND: 'host' }
 const QUICK_RETRY = {
   disconnectGraceMs: 100,
   retry: { maxRetries: 3, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
 }
 
-test('a worker that is killed in the second stage loses the task: another begins anew, and its result alone counts', async () => {
+test('a task whose worker is killed in its second stage restarts from its first on another worker', async () => {
   const grid = await startGrid({ scheduler: QUICK_RETRY })
   const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
   const folder = ownFolder()
@@ -60,7 +61,7 @@ test('a worker that is killed in the second stage loses the task: another begins
   expect(await contentOf(grid.blobs, result.outputs.files[0]?.digest)).toBe('fresh\n')
 })
 
-test('what is no command task fails at once, and what this worker does not know is tried elsewhere', async () => {
+test('a malformed command task fails on the first attempt, and a task of an unknown origin is retried', async () => {
   const grid = await startGrid({ scheduler: QUICK_RETRY })
   await workerHere(grid.address, BARE)
   const garbled = await grid.engine.submit(LOCAL_CALLER, {
@@ -77,10 +78,10 @@ test('what is no command task fails at once, and what this worker does not know 
   })
   const status = await grid.end(unknown.operation)
   expect(status).toMatchObject({ state: 'failed', attempt: 2 })
-  expect(status.end?.what).toContain('knows nothing of tasks from poem')
+  expect(status.end?.what).toContain('does not support tasks from poem')
 })
 
-test('cancelled in the middle of a stage: its processes are gone, and there is no result', async () => {
+test('a task that is cancelled in the middle of a stage has no result, and its processes are killed', async () => {
   const grid = await startGrid()
   await workerHere(grid.address, BARE)
   const pidFile = join(ownFolder(), 'pid')
@@ -98,7 +99,7 @@ test('cancelled in the middle of a stage: its processes are gone, and there is n
   await until(() => !existsSync(`/proc/${pid}`))
 })
 
-test('what the stages print is seen while they run', async () => {
+test('the output of each stage is streamed while it runs', async () => {
   const grid = await startGrid()
   await workerHere(grid.address, BARE)
   const wait = gate()
@@ -117,28 +118,28 @@ test('what the stages print is seen while they run', async () => {
   expect(textOf(stageOf(ended(await grid.end(operation)).result).stdout)).toBe('running\ndone\n')
 })
 
-test('two tasks that are the same and may be cached are run once, and sent ahead of a free slot like any other', async () => {
+test('two equal cacheable tasks are merged into one, which is prefetched like any other', async () => {
   const grid = await startGrid()
   await workerHere(grid.address, {
     ...BARE,
     WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1',
     WINDLASS_WORKER_PREFETCH_TASKS: '1',
   })
-  const wish = { stages: [sh('cat in')], inputs: { files: [fileOf('in', 'same')] }, cacheable: true }
+  const options = { stages: [sh('cat in')], inputs: { files: [fileOf('in', 'same')] }, cacheable: true }
   const wait = gate()
   await submitCommand(grid, { stages: [sh(wait.script)] })
-  const [one, other] = [await submitCommand(grid, wish), await submitCommand(grid, wish)]
+  const [one, other] = [await submitCommand(grid, options), await submitCommand(grid, options)]
   expect(other.task).toBe(one.task)
   wait.open()
   expect(hasSucceeded(ended(await grid.end(other.operation)).result)).toBe(true)
 })
 
-test('the action cache holds the result of a task, and only while all of its blobs are there', async () => {
+test('the action cache returns the result of a command task only while all of its blobs are stored', async () => {
   const grid = await startGrid()
   await workerHere(grid.address, BARE)
-  const wish = { stages: [sh('seq 1 50000; echo a > out')], outputs: { globs: ['out'] }, cacheable: true }
-  const { status, result } = await runCommand(grid, wish)
-  const [held, kept] = [memoryActionCache(), commandKeyOf(commandTaskOf(wish))]
+  const options = { stages: [sh('seq 1 50000; echo a > out')], outputs: { globs: ['out'] }, cacheable: true }
+  const { status, result } = await runCommand(grid, options)
+  const [held, kept] = [memoryActionCache(), commandKeyOf(commandTaskToProto(commandTaskOf(options)), 'sha256')]
   const cacheOver = (blobs: BlobStore) => {
     const commands = onlyComplete(blobs)(held)
     return actionResultsCache({ actionsOf: () => memoryActionCache(), commandsOf: () => commands })

@@ -5,13 +5,13 @@ import { contentOf } from '../workers/told-results.ts'
 import { workerHere } from '../workers/worker-here.ts'
 import { fileOf, runCommand, sh, stageOf, textOf } from './commands.ts'
 
-async function ran(wish: CommandTaskSpec) {
+async function ran(options: CommandTaskSpec) {
   const grid = await startGrid()
   await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'host' })
-  return { grid, ...(await runCommand(grid, wish)) }
+  return { grid, ...(await runCommand(grid, options)) }
 }
 
-test('what fits the patterns is stored, one by one and as a directory, whatever stage made it', async () => {
+test('files of any stage that match the output globs are stored, singly and as a directory', async () => {
   const { grid, result } = await ran({
     stages: [
       sh('mkdir -p out/d; echo 1 > out/1.txt', { name: 'make' }),
@@ -32,7 +32,7 @@ test.each<[string, string, string]>([
   ['a directory that is another', 'ln -s /etc stolen', 'the output "stolen" is a symlink'],
   ['a named pipe', 'mkfifo stolen', 'neither a file nor a directory nor a symlink'],
   ['a directory with a link in it', 'mkdir stolen; ln -s /etc/passwd stolen/x', 'the output "stolen/x" is a symlink'],
-])('%s is not carried out, and what was printed is told all the same', async (_, script, words) => {
+])('%s is refused as an output, and stdout is still returned', async (_, script, words) => {
   const { status, result } = await ran({ stages: [sh(`${script}; echo said`)], outputs: { globs: ['stolen'] } })
   expect(status.state).toBe('completed')
   expect(result.outputs).toMatchObject({ root: undefined, files: [] })
@@ -41,7 +41,7 @@ test.each<[string, string, string]>([
   expect(textOf(stageOf(result).stdout)).toBe('said\n')
 })
 
-test('a directory that was made a link while the task ran does not lead to what is behind it', async () => {
+test('an output path whose directory was replaced by a symlink out of the room is refused', async () => {
   const { result } = await ran({
     stages: [sh('mkdir d; echo mine > d/passwd', { name: 'make' }), sh('rm -r d; ln -s /etc d')],
     outputs: { paths: ['d/passwd'], symlinks: 'follow' },
@@ -49,7 +49,7 @@ test('a directory that was made a link while the task ran does not lead to what 
   expect(result.outputs.problem).toContain('lies behind a symlink that leads out of the room')
 })
 
-test('files beyond the number and the bytes allowed are not carried out', async () => {
+test('outputs above the limits of files and bytes are refused', async () => {
   const many = await ran({
     stages: [sh('for i in 1 2 3 4; do echo $i > f$i; done')],
     outputs: { globs: ['f*'], mostFiles: 3 },
@@ -62,7 +62,7 @@ test('files beyond the number and the bytes allowed are not carried out', async 
   expect(large.result.outputs.problem).toBe('the outputs have more than 999 bytes')
 })
 
-test('what a stage uses beyond its memory is told apart from a crash', async () => {
+test('a stage above its memory limit ends as out-of-memory', async () => {
   const { result } = await ran({
     stages: [sh('exec tail -n 1 /dev/zero', { limits: { memoryBytes: 64 * 1024 * 1024 } })],
   })

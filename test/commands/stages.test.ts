@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
 }
 
 test.each(['host', 'auto'])(
-  'C of several files is compiled and run in one room, with arguments and input (%s)',
+  'a C program of several files is compiled and run in one room, with arguments and stdin (%s)',
   async (backend) => {
     const grid = await gridWithWorker(backend)
     const { status, result } = await runCommand(grid, ADDER)
@@ -61,7 +61,7 @@ test.each(['host', 'auto'])(
   },
 )
 
-test('a stage that fails is the last: what it said is told, and the next is not run', async () => {
+test('after a failed stage no further stage runs, and its output is reported', async () => {
   const grid = await gridWithWorker()
   const { status, result } = await runCommand(grid, {
     stages: [gcc('main.c'), sh('echo never')],
@@ -72,7 +72,7 @@ test('a stage that fails is the last: what it said is told, and the next is not 
   expect(textOf(stageOf(result, 'compile').stderr)).toContain('main.c:1')
 })
 
-test('a stage that takes too long is ended, and what was printed and made by then is kept', async () => {
+test('a stage that exceeds its wall time is killed, and its output and files so far are kept', async () => {
   const grid = await gridWithWorker()
   const { status, result } = await runCommand(grid, {
     stages: [
@@ -88,7 +88,7 @@ test('a stage that takes too long is ended, and what was printed and made by the
   expect(await contentOf(grid.blobs, result.outputs.files[0]?.digest)).toBe('half\n')
 })
 
-test('the time of a task is shared by its stages', async () => {
+test("the stages of a task share the task's timeout", async () => {
   const grid = await gridWithWorker()
   const stages = [sh('sleep 0.2', { name: 'first' }), sh('sleep 60')]
   const { status, result } = await runCommand(grid, { stages }, { timeoutMs: 2500 })
@@ -97,7 +97,7 @@ test('the time of a task is shared by its stages', async () => {
   expect(stageOf(result).usage.wallMs).toBeLessThan(2500)
 })
 
-test('output beyond its limit is cut in the middle, and says so; long output is a blob', async () => {
+test('output above its limit loses its middle, and long output is stored as a blob', async () => {
   const grid = await gridWithWorker()
   const { result } = await runCommand(grid, {
     stages: [
@@ -114,7 +114,7 @@ test('output beyond its limit is cut in the middle, and says so; long output is 
   expect(textOf(cut).endsWith('last\n')).toBe(true)
 })
 
-test('a stage reads a blob, and finds files where the task put them: some closed to writing, some open', async () => {
+test('a stage reads stdin from a blob and finds placed files, read-only or writable as declared', async () => {
   const grid = await gridWithWorker()
   const big = Buffer.alloc(3 * 1024 * 1024, 'x')
   const { result } = await runCommand(grid, {
@@ -165,15 +165,15 @@ test.each<[string, CommandTaskSpec, Record<string, unknown>]>([
     { stages: [sh('head -c 100000 /dev/zero > f', { limits: { fileBytes: 1000 } })] },
     { exitCode: expect.any(Number) },
   ],
-])('%s has a result that says so', async (_, wish, expected) => {
+])('%s is reported in the stage result', async (_, options, expected) => {
   const grid = await gridWithWorker()
-  const { status, result } = await runCommand(grid, wish)
+  const { status, result } = await runCommand(grid, options)
   expect(status.state).toBe('completed')
   expect(stageOf(result)).toMatchObject(expected)
   expect(stageOf(result).cause).not.toBe('ok')
 })
 
-test('a blob that nobody has fails the task, and names it', async () => {
+test('a missing input blob fails the task with its hash in the error', async () => {
   const grid = await gridWithWorker()
   const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
   const { operation } = await submitCommand(grid, { stages: [sh('cat', { stdin: { kind: 'blob', digest } })] })
@@ -182,7 +182,7 @@ test('a blob that nobody has fails the task, and names it', async () => {
   expect(status.end?.what).toContain(digest.hash)
 })
 
-test('a task that asks for more isolation than there is waits for a room that has it', async () => {
+test('a task that requires container isolation stays queued when no worker offers it', async () => {
   const grid = await startGrid()
   await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'host' })
   const { operation } = await submitCommand(grid, { stages: [sh('echo ran')], isolation: 'container' })

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isList, isRecord, type Value, type ValueRecord } from '../../src/workflow/values/value.ts'
 
 /**
- * How an output object differs from the one that is expected, by the rules of the suite's own judge: `Any` is whatever
- * there is, files are looked at where they are, more than is expected of a file is no mistake. Undefined: it does not.
+ * The difference between an output object and the expected one, or undefined when they match, by the rules of the
+ * suite's own judge: `Any` matches every value, files are compared by content, and additional fields of a file are
+ * allowed.
  */
 export function difference(expected: Value, actual: Value | undefined, at = 'output'): string | undefined {
   if (expected === 'Any') return undefined
@@ -59,12 +60,14 @@ function fileDifference(expected: ValueRecord, actual: ValueRecord, at: string):
     size: bytes.length,
     contents: bytes.toString(),
   }
-  const told = Object.fromEntries(['checksum', 'size'].flatMap((key) => (key in actual ? [[key, actual[key]]] : [])))
-  const wanted = Object.entries({ checksum, size, contents }).filter(([, one]) => one !== undefined)
+  const reported = Object.fromEntries(
+    ['checksum', 'size'].flatMap((key) => (key in actual ? [[key, actual[key]]] : [])),
+  )
+  const requested = Object.entries({ checksum, size, contents }).filter(([, one]) => one !== undefined)
   return firstOf([
     () => placeDifference({ location, path }, actual, at),
-    () => fieldsDifference(told as ValueRecord, onDisk, `${at} (told)`),
-    () => fieldsDifference(Object.fromEntries(wanted) as ValueRecord, onDisk, at),
+    () => fieldsDifference(reported as ValueRecord, onDisk, `${at} (told)`),
+    () => fieldsDifference(Object.fromEntries(requested) as ValueRecord, onDisk, at),
     () => fieldsDifference(rest, actual, at),
   ])
 }
@@ -75,9 +78,9 @@ function placeDifference(
   at: string,
 ): string | undefined {
   for (const key of ['location', 'path'] as const) {
-    const [wanted, is] = [expected[key], actual[key]]
-    if (wanted === undefined || (wanted === 'Any' && is !== undefined)) continue
-    const name = String(wanted).replace(/\/$/, '')
+    const [requested, is] = [expected[key], actual[key]]
+    if (requested === undefined || (requested === 'Any' && is !== undefined)) continue
+    const name = String(requested).replace(/\/$/, '')
     const got = String(is).replace(/\/$/, '')
     if (got !== name && !got.endsWith(`/${name}`)) return `${at}.${key} is ${got}, not ${name}`
   }

@@ -11,8 +11,8 @@ import { cwlHere } from './run-here.ts'
 import { readSuite, type SuiteTest } from './suite.ts'
 
 /**
- * `npm run conformance:cwl`: the conformance suite of CWL, where WINDLASS_CWL_SUITE says that it is. Prints the score by
- * tag and every test that was not passed, with its reason. Exits 0 when none failed, 1 when some did, 2 without a suite.
+ * `npm run conformance:cwl`: the CWL conformance suite in the directory WINDLASS_CWL_SUITE. Prints the score by tag and
+ * every test that did not pass, with the reason. Exits 0 when no test failed, 1 when some did, 2 without a suite.
  */
 const HELP = `npm run conformance:cwl -- [options]
   --only ID         only tests whose id has this in it; may be repeated
@@ -98,9 +98,10 @@ interface Cwltest {
 
 async function judgeByCwltest(tests: readonly SuiteTest[], { isAll, ...order }: Cwltest): Promise<readonly Judged[]> {
   const ids = isAll ? undefined : tests.map(({ id }) => id)
-  const told = await judgedByCwltest({ ...order, runner: RUNNER, ids })
-  if (told.length !== tests.length) throw new Error(`cwltest has judged ${told.length} tests of ${tests.length}`)
-  return tests.map((test, at): Judged => [test, told[at] ?? { verdict: 'failed', reason: 'it was not run' }])
+  const reported = await judgedByCwltest({ ...order, runner: RUNNER, ids })
+  if (reported.length !== tests.length)
+    throw new Error(`cwltest has judged ${reported.length} tests of ${tests.length}`)
+  return tests.map((test, at): Judged => [test, reported[at] ?? { verdict: 'failed', reason: 'it was not run' }])
 }
 
 async function judgeAll(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { judgementsIn } from './cwltest.ts'
 
-test('what cwltest tells is read in the order that it tells it in', () => {
+test('the JUnit report of cwltest is read in the order of its tests', () => {
   const report = `<testsuite tests="4">
     <testcase name="a &gt; b" file="one"><system-out>{"failure": 1}</system-out></testcase>
     <testcase name="b"><failure type="failure">it returned 1</failure><system-err>no &quot;x&quot;

@@ -4,25 +4,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Judgement } from './judge.ts'
 
-/** `cwltest`, the judge of record, where it is installed. */
+/** `cwltest`, the reference judge, where it is installed. */
 export const hasCwltest = (): boolean => spawnSync('cwltest', ['--version']).status === 0
 
 export interface CwltestOrder {
   readonly index: string
   readonly runner: string
-  /** Of the tests to run, in the order of the index; undefined for all. */
+  /** The ids of the tests to run, in the order of the index; undefined for all. */
   readonly ids: readonly string[] | undefined
   readonly extra: readonly string[]
   readonly parallel: number
 }
 
-/** Lets it judge, and say what it has to say; its judgements come in the order of the tests. */
+/** Runs cwltest with its output on the terminal; returns its judgements in the order of the tests. */
 export async function judgedByCwltest(order: CwltestOrder): Promise<readonly Judgement[]> {
   const { index, runner, ids, extra, parallel } = order
   const folder = mkdtempSync(join(tmpdir(), 'windlass-cwltest-'))
-  const told = join(folder, 'told.xml')
+  const reported = join(folder, 'told.xml')
   const words = [
-    ...['--test', index, '--tool', runner, '-j', `${parallel}`, '--junit-xml', told],
+    ...['--test', index, '--tool', runner, '-j', `${parallel}`, '--junit-xml', reported],
     ...(ids === undefined ? [] : ['-s', ids.join(',')]),
     ...(extra.length === 0 ? [] : ['--', ...extra]),
   ]
@@ -32,13 +32,13 @@ export async function judgedByCwltest(order: CwltestOrder): Promise<readonly Jud
       child.once('error', reject)
       child.once('close', () => resolve())
     })
-    return judgementsIn(readFileSync(told, 'utf8'))
+    return judgementsIn(readFileSync(reported, 'utf8'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Names are not looked at: where only some tests were run, it calls them by those of others. */
+/** Ignores the names: cwltest reports wrong names when only some tests were run. */
 export const judgementsIn = (report: string): readonly Judgement[] =>
   [...report.matchAll(/<testcase\b[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)].map(([, inside = '']): Judgement => {
     const verdict = /<(?:failure|error)\b/.test(inside)
@@ -47,9 +47,9 @@ export const judgementsIn = (report: string): readonly Judgement[] =>
         ? 'unsupported'
         : 'passed'
     if (verdict === 'passed') return { verdict }
-    const [, said = ''] = /<system-err>(.*?)<\/system-err>/s.exec(inside) ?? []
+    const [, printed = ''] = /<system-err>(.*?)<\/system-err>/s.exec(inside) ?? []
     const [, why = ''] = /<failure\b[^>]*>(.*?)<\/failure>/s.exec(inside) ?? []
-    return { verdict, reason: plain(said).trim() || plain(why).trim() || verdict }
+    return { verdict, reason: plain(printed).trim() || plain(why).trim() || verdict }
   })
 
 const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }

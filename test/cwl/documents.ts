@@ -8,7 +8,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-cwl-test-')))
 let made = 0
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A folder with these files in it, gone after the tests of this file. */
+/** A folder with these files, deleted after the tests of this file. */
 export function folderOf(files: Readonly<Record<string, string>>): string {
   const at = join(folder, String(++made))
   mkdirSync(at)
@@ -19,7 +19,10 @@ export function folderOf(files: Readonly<Record<string, string>>): string {
   return at
 }
 
-/** A tool of v1.2 that runs a line of shell, with `words` as its `$1` and on; the rest of `more` is of the document. */
+/**
+ * A v1.2 tool that runs a line of shell, with `words` as `$1` and following; the rest of `more` is added to the
+ * document.
+ */
 export const shellTool = (script: string, more: object = {}): string =>
   JSON.stringify({
     cwlVersion: 'v1.2',
@@ -42,7 +45,7 @@ export interface Told {
   readonly listing?: readonly Told[]
 }
 
-/** Runs a document of such a folder, without containers; outputs go to its `out`. */
+/** Runs a document of such a folder without containers; outputs are written to its `out`. */
 export async function runIn(at: string, ...words: readonly string[]) {
   const end = await cwlHere(
     'run',

@@ -8,7 +8,7 @@ import { cwlHere, startCwl } from './run-here.ts'
 const file = (glob: string) => ({ type: 'File', outputBinding: { glob } })
 
 describe('windlass cwl run', () => {
-  test('puts outputs into the output directory and tells where, how large and with what checksum', async () => {
+  test('puts outputs into the output directory and prints their locations, sizes and checksums', async () => {
     const at = folderOf({ 'tool.cwl': shellTool('echo hello', { stdout: 'hello.txt', outputs: { out: 'stdout' } }) })
     const { outputs } = await runIn(at, 'tool.cwl')
     expect(outputs.out).toMatchObject({
@@ -22,7 +22,7 @@ describe('windlass cwl run', () => {
     expect(readFileSync(`${at}/out/hello.txt`, 'utf8')).toBe('hello\n')
   })
 
-  test('runs a scatter in any order and keeps its results in theirs, under names of their own', async () => {
+  test('returns the results of a scatter in the order of its inputs, with distinct file names', async () => {
     const at = folderOf({
       'flow.cwl': JSON.stringify({
         cwlVersion: 'v1.2',
@@ -50,13 +50,13 @@ describe('windlass cwl run', () => {
     expect(all.slice(0, 3).map(({ basename }) => basename)).toEqual(['said.txt', 'said_2.txt', 'said_3.txt'])
   })
 
-  test('keeps all that a command prints into a file, however much that is', async () => {
+  test('stores 6 MB of stdout in a file without truncation', async () => {
     const script = 'head -c 6000000 /dev/zero'
     const at = folderOf({ 'tool.cwl': shellTool(script, { stdout: 'zeros', outputs: { out: 'stdout' } }) })
     expect((await runIn(at, 'tool.cwl')).outputs.out?.size).toBe(6_000_000)
   })
 
-  test('gives a file as standard input', async () => {
+  test('passes a file as standard input', async () => {
     const more = { inputs: { text: 'stdin' }, stdout: 'out', outputs: { out: 'stdout' } }
     const job = JSON.stringify({ text: { class: 'File', location: 'a file, with a comma.txt' } })
     const files = { 'tool.cwl': shellTool('tr a-z A-Z', more), 'job.json': job, 'a file, with a comma.txt': 'quiet' }
@@ -64,7 +64,7 @@ describe('windlass cwl run', () => {
     expect(readFileSync(outputs.out?.path ?? '', 'utf8')).toBe('QUIET')
   })
 
-  test('a command that fails fails the run, and says which it was', async () => {
+  test('exits 1 and reports the exit code of a failed command', async () => {
     const at = folderOf({ 'tool.cwl': shellTool('exit 3') })
     expect(await runIn(at, 'tool.cwl')).toMatchObject({
       exitCode: 1,
@@ -73,7 +73,7 @@ describe('windlass cwl run', () => {
     })
   })
 
-  test('a program that is not there is said to be missing', async () => {
+  test('exits 1 and names a program that was not found', async () => {
     const tool = {
       cwlVersion: 'v1.2',
       class: 'CommandLineTool',
@@ -86,14 +86,14 @@ describe('windlass cwl run', () => {
     expect(end.stderr).toContain('"no-such-program" was not found')
   })
 
-  test('a command that runs out of time is ended', async () => {
+  test('kills a command at its ToolTimeLimit and exits 1', async () => {
     const more = { requirements: { ToolTimeLimit: { timelimit: 1 } } }
     const end = await runIn(folderOf({ 'tool.cwl': shellTool('sleep 600', more) }), 'tool.cwl')
     expect(end.exitCode).toBe(1)
     expect(end.stderr).toMatch(/1 s|1000 ms|time/)
   })
 
-  test('a container that is required and cannot be had is 33, and one that is a hint is done without', async () => {
+  test('exits 33 when a required container is not available, and ignores one that is only a hint', async () => {
     const docker = { DockerRequirement: { dockerPull: 'docker.io/alpine:latest' } }
     const at = folderOf({
       'hard.cwl': shellTool('true', { requirements: docker }),
@@ -106,12 +106,12 @@ describe('windlass cwl run', () => {
     expect((await runIn(at, 'soft.cwl')).exitCode).toBe(0)
   })
 
-  test('an input object may name the process that it is for', async () => {
+  test("takes the process from the input object's cwl:tool", async () => {
     const files = { 'tool.cwl': shellTool('true'), 'job.yml': 'cwl:tool: tool.cwl\n' }
     expect((await runIn(folderOf(files), 'job.yml')).exitCode).toBe(0)
   })
 
-  test('JavaScript runs where it is asked for', async () => {
+  test('evaluates JavaScript under InlineJavascriptRequirement', async () => {
     const tool = {
       cwlVersion: 'v1.2',
       class: 'ExpressionTool',
@@ -126,14 +126,14 @@ describe('windlass cwl run', () => {
   })
 })
 
-describe('the files of a run', () => {
+describe('files of a CWL run', () => {
   const input = { inputs: { text: 'File' } }
   const job = JSON.stringify({ text: { class: 'File', location: 'data.txt' } })
 
   test.each([
     ['a copy by default', {}, 'before'],
     ['the input itself where that is asked for', { InplaceUpdateRequirement: { inplaceUpdate: true } }, 'after'],
-  ])('what a tool may write to is %s', async (_, more, left) => {
+  ])('a writable input is %s', async (_, more, left) => {
     const listing = [{ entry: '$(inputs.text)', writable: true }]
     const requirements = { InitialWorkDirRequirement: { listing }, ...more }
     const tool = shellTool('printf after > data.txt', { ...input, requirements, outputs: { out: file('data.txt') } })
@@ -143,7 +143,7 @@ describe('the files of a run', () => {
     expect(readFileSync(`${at}/data.txt`, 'utf8')).toBe(left)
   })
 
-  test('an output never takes the place of an input', async () => {
+  test('an output never overwrites an input', async () => {
     const tool = shellTool('printf new > data.txt', {
       ...input,
       words: ['$(inputs.text)'],
@@ -159,7 +159,7 @@ describe('the files of a run', () => {
     expect(readFileSync(`${at}/out/data.txt`, 'utf8')).toBe('old')
   })
 
-  test('an output of an earlier run is replaced, and what a name there links to is left alone', async () => {
+  test('an output replaces the file of an earlier run, and never the target of a symlink', async () => {
     const outputs = { x: file('x'), y: file('y') }
     const at = folderOf({ 'tool.cwl': shellTool('echo new >x; echo new >y', { outputs }), 'out/x': 'old', mine: 'old' })
     symlinkSync(`${at}/mine`, `${at}/out/y`)
@@ -171,7 +171,7 @@ describe('the files of a run', () => {
     ])
   })
 
-  test('a link out of the room is no output', async () => {
+  test('a symlink out of the room is refused as an output', async () => {
     const at = folderOf({
       'tool.cwl': shellTool('ln -s /etc/hostname stolen', { outputs: { out: file('stolen') } }),
     })
@@ -180,7 +180,7 @@ describe('the files of a run', () => {
     expect(existsSync(`${at}/out/stolen`)).toBe(false)
   })
 
-  test('a link to an input is one', async () => {
+  test('a symlink to an input becomes a copy of the input in the output directory', async () => {
     const tool = shellTool('ln -s "$1" linked', {
       ...input,
       words: ['$(inputs.text.path)'],
@@ -192,7 +192,7 @@ describe('the files of a run', () => {
     expect(readFileSync(`${at}/data.txt`, 'utf8')).toBe('mine')
   })
 
-  test('files that belong together stay together when their names are taken', async () => {
+  test('secondary files move together with their primary file when its name is taken', async () => {
     const bam = { type: 'File', secondaryFiles: '.bai' }
     const outputs = {
       first: { ...bam, outputBinding: { glob: 'one/a.bam' } },
@@ -200,14 +200,14 @@ describe('the files of a run', () => {
     }
     const script = 'mkdir one two; for d in one two; do echo $d >$d/a.bam; echo $d >$d/a.bam.bai; done'
     const at = folderOf({ 'tool.cwl': shellTool(script, { outputs }) })
-    const told = (await runIn(at, 'tool.cwl')).outputs
-    expect(told.first?.path).toBe(`${at}/out/a.bam`)
-    expect(told.second?.path).toBe(`${at}/out/2/a.bam`)
-    expect(told.second?.secondaryFiles?.map(({ path }) => path)).toEqual([`${at}/out/2/a.bam.bai`])
+    const reported = (await runIn(at, 'tool.cwl')).outputs
+    expect(reported.first?.path).toBe(`${at}/out/a.bam`)
+    expect(reported.second?.path).toBe(`${at}/out/2/a.bam`)
+    expect(reported.second?.secondaryFiles?.map(({ path }) => path)).toEqual([`${at}/out/2/a.bam.bai`])
     expect(readFileSync(`${at}/out/2/a.bam.bai`, 'utf8')).toBe('two\n')
   })
 
-  test('a directory comes with all that is in it, and a link back to itself is left out', async () => {
+  test('an output directory contains all its files, and a symlink to a parent is left out', async () => {
     const script = 'mkdir -p d/e; echo 1 >d/x; echo 2 >d/e/y; ln -s .. d/e/up'
     const at = folderOf({
       'tool.cwl': shellTool(script, { outputs: { out: { type: 'Directory', outputBinding: { glob: 'd' } } } }),
@@ -218,8 +218,8 @@ describe('the files of a run', () => {
   })
 })
 
-describe('a run that is watched', () => {
-  test('Ctrl+C ends its commands, and its rooms are gone', async () => {
+describe('an interactive CWL run', () => {
+  test('ends its commands and deletes its rooms on Ctrl+C', async () => {
     const at = folderOf({ 'tool.cwl': shellTool('echo in $PWD; sleep 600') })
     let room: string | undefined
     const running = startCwl(['run', '--no-container', `--outdir=${at}/out`, join(at, 'tool.cwl')], {
@@ -233,7 +233,7 @@ describe('a run that is watched', () => {
     expect(existsSync(room ?? '')).toBe(false)
   })
 
-  test('Ctrl+C ends an expression that does not end by itself', async () => {
+  test('ends an endless expression on Ctrl+C', async () => {
     const endless = 'Array.prototype.indexOf.call({ length: Number.MAX_SAFE_INTEGER }, 1)'
     const at = folderOf({
       'tool.cwl': JSON.stringify({
@@ -246,7 +246,7 @@ describe('a run that is watched', () => {
     expect((await running.ended).exitCode).toBe(130)
   })
 
-  test('shows a person how far it is, and lets no command move their cursor', async () => {
+  test('shows its progress on a terminal and filters escape sequences of commands', async () => {
     const at = folderOf({ 'tool.cwl': shellTool(String.raw`printf 'up\033[2Aand away\n' >&2`) })
     const words = ['run', '--no-container', `--outdir=${at}/out`, join(at, 'tool.cwl')]
     const { stderr } = await startCwl(words, { isTerminal: true }).ended
@@ -280,27 +280,27 @@ steps:
     stdout: 'greeting',
   })
 
-  test('a mistake is told by file, line and column', async () => {
+  test('validate reports an error with file, line and column', async () => {
     const at = folderOf({ 'flow.cwl': flow.replace('name: string', 'name: File'), 'greet.cwl': greet })
     const { exitCode, stderr } = await cwlHere('validate', join(at, 'flow.cwl'))
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(new RegExp(`^${at}/flow\\.cwl:\\d+:\\d+: `))
   })
 
-  test('a right one is said to be right', async () => {
+  test('validate reports the class of each valid document', async () => {
     const at = folderOf({ 'flow.cwl': flow, 'greet.cwl': greet })
     const end = await cwlHere('validate', join(at, 'flow.cwl'), join(at, 'greet.cwl'))
     expect(end.exitCode).toBe(0)
     expect(end.stdout).toBe(`${at}/flow.cwl: a valid Workflow\n${at}/greet.cwl: a valid CommandLineTool\n`)
   })
 
-  test('a graph has its inputs, steps and outputs', async () => {
+  test('graph prints inputs, steps and outputs', async () => {
     const { stdout } = await cwlHere('graph', join(folderOf({ 'flow.cwl': flow, 'greet.cwl': greet }), 'flow.cwl'))
     expect(stdout).toContain('"in:name" -> "step:greet" [label = "name"]')
     expect(stdout).toContain('"step:greet" -> "out:out"')
   })
 
-  test('a packed workflow runs without the documents that it came from', async () => {
+  test('pack writes a workflow that runs without its original documents', async () => {
     const packed = (await cwlHere('pack', join(folderOf({ 'flow.cwl': flow, 'greet.cwl': greet }), 'flow.cwl'))).stdout
     const at = folderOf({ 'packed.cwl': packed, 'job.yml': 'name: you' })
     const { outputs } = await runIn(at, 'packed.cwl', 'job.yml')

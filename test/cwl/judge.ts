@@ -10,12 +10,15 @@ export type Judgement =
   | { readonly verdict: 'passed' }
   | { readonly verdict: 'failed' | 'unsupported'; readonly reason: string }
 
-/** Runs `cwl-runner` with these words. */
+/** Runs `cwl-runner` with these arguments. */
 export type Runner = (...words: readonly string[]) => Promise<CwlEnd>
 
 const UNSUPPORTED = 33
 
-/** One test by the rules of the suite: 33 is no failure, unless the test is one of those that every runner must pass. */
+/**
+ * Judges one test by the rules of the suite: exit code 33 (unsupported) is no failure, unless the test is a required
+ * one.
+ */
 export async function judge(test: SuiteTest, runner: Runner, extra: readonly string[] = []): Promise<Judgement> {
   const outdir = mkdtempSync(join(tmpdir(), 'windlass-suite-'))
   const files = [test.tool, test.job].filter((one) => one !== undefined)

@@ -8,17 +8,17 @@ export interface CwlEnd {
   readonly stderr: string
 }
 
-/** `windlass cwl …` in this very process: the same words, the same answers, and no start-up. */
+/** Runs `windlass cwl …` in this process: the same arguments and output, without the start-up time. */
 export const cwlHere = (...words: readonly string[]): Promise<CwlEnd> => startCwl(words).ended
 
 export interface CwlSeat {
   readonly isTerminal?: boolean
-  /** Hears what goes to standard error, as it comes. */
+  /** Receives the text of stderr as it is written. */
   readonly heard?: (text: string) => void
 }
 
-/** The same, with a hand on its signals. */
-export function startCwl(words: readonly string[], { isTerminal = false, heard }: CwlSeat = {}) {
+/** Starts the same, and exposes its signals. */
+export function startCwl(words: readonly string[], { isTerminal = false, heard: received }: CwlSeat = {}) {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   const signals = new EventEmitter()
   const terminal: Terminal = {
@@ -32,7 +32,7 @@ export function startCwl(words: readonly string[], { isTerminal = false, heard }
     out: (text) => void stdout.push(text),
     err(text) {
       stderr.push(text)
-      heard?.(text)
+      received?.(text)
     },
   }
   const ended = run(['cwl', ...words], terminal).then(

@@ -8,14 +8,14 @@ export interface SuiteTest {
   readonly id: string
   readonly doc: string
   readonly tags: readonly string[]
-  /** Undefined when the input object names it. */
+  /** Undefined when the input object names the tool. */
   readonly tool: string | undefined
   readonly job: string | undefined
   readonly output: Value
   readonly shouldFail: boolean
 }
 
-/** All tests of an index and of those that it imports; paths in an index are relative to it. */
+/** Reads all tests of an index and of those that it imports; paths in an index are relative to it. */
 export function readSuite(index: string): readonly SuiteTest[] {
   const items = readYaml(readFileSync(index, 'utf8'), index)
   if (!isList(items)) throw new Error(`${index} is no list of tests`)

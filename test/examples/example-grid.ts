@@ -15,7 +15,7 @@ stdout: said
 outputs: { said: stdout }
 `
 
-/** What the examples take for given in the folder in which they are run. */
+/** The files that the examples expect in their working directory. */
 const FILES: Readonly<Record<string, string>> = {
   'align.cwl': CWL,
   'workflow.cwl': CWL,
@@ -50,12 +50,12 @@ const FILES: Readonly<Record<string, string>> = {
 export interface ExampleGrid {
   readonly by: Readonly<Record<Replacement, string>>
   readonly env: Readonly<Record<string, string>>
-  /** A folder of one example's own, with all that examples take for given. */
+  /** A new folder for one example, with all files that examples expect. */
   folder(): string
   close(): Promise<void>
 }
 
-/** A grid, a server with TLS and one on a socket file: all that examples are run against. */
+/** A grid, a server with TLS and one on a Unix socket: all that the examples are run against. */
 export async function exampleGrid(): Promise<ExampleGrid> {
   const { path, remove } = openFolder('examples')
   let folders = 0

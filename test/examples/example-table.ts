@@ -1,19 +1,19 @@
 /**
- * What the examples of `--help` need here. An address or a digest in them stands for one of somebody else's: WORDS has
- * what takes its place. An example that is not in HOW is run to its end as it is, and must exit with 0.
+ * The preparation of each example of `--help`. Addresses and digests in the examples are placeholders: WORDS has their
+ * replacements. An example that is not in HOW is run to its end as it is, and must exit with 0.
  */
 export interface How {
-  /** Serves until it is stopped: it is stopped once it has printed something. */
+  /** Runs until it is stopped: the test stops it after its first output. */
   readonly serves?: true
-  /** A line of a shell before it. */
+  /** A shell command to run before it. */
   readonly before?: string
-  /** Put behind it, to keep it short. */
+  /** Arguments appended to keep it short. */
   readonly more?: string
   /** Needs a worker of its own, named host-7. */
   readonly worker?: true
-  /** Needs a task that runs: its id takes the place of the one in the example. */
+  /** Needs a running task, whose id replaces the one in the example. */
   readonly task?: true
-  /** Why it is not run here. */
+  /** The reason why it is not run here. */
   readonly skip?: string
 }
 
@@ -54,7 +54,7 @@ export const HOW: Readonly<Record<string, How>> = {
   'windlass languages build r --from /srv/r-with-everything': { skip: SYSTEM },
 }
 
-/** The words of examples that stand for something of somebody else's, and the name of what takes their place. */
+/** The placeholders in examples, and the name of the value that replaces each. */
 export const WORDS = {
   'grpc://127.0.0.1:8980': 'grpc',
   'grpc://grid.example.com:8980': 'grpc',

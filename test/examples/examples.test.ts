@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => grid?.close(), 60_000)
 
-test('every row of the tables is used, and no address of somebody else is left', () => {
+test('every row of the tables is used, and every address in the examples is replaced', () => {
   expect(Object.keys(HOW).filter((example) => !examples.includes(example))).toEqual([])
   expect(Object.keys(WORDS).filter((word) => !examples.some((example) => example.includes(word)))).toEqual([])
   for (const example of examples) {
@@ -21,7 +21,7 @@ test('every row of the tables is used, and no address of somebody else is left',
   }
 })
 
-/** Starts what serves until it is stopped, and stops it when it has printed its first line. */
+/** Starts a command that runs until it is stopped, and stops it after its first line of output. */
 async function served(line: string, cwd: string): Promise<{ code: number | null; out: string; err: string }> {
   const env = {
     ...plainEnv(),
@@ -42,7 +42,7 @@ async function served(line: string, cwd: string): Promise<{ code: number | null;
   return { code, ...seen }
 }
 
-/** A task that runs for as long as the test does. */
+/** A task that runs as long as the test. */
 async function runningTask(cwd: string): Promise<string> {
   const child = spawn('sh', ['-c', 'exec windlass run --no-cache -- sleep 600'], {
     cwd,
@@ -57,7 +57,7 @@ async function runningTask(cwd: string): Promise<string> {
   }
 }
 
-describe('every example of every --help works as it is printed', () => {
+describe('the examples in --help', () => {
   test.for(examples)('%s', async (example, context) => {
     const how = HOW[example] ?? {}
     if (how.skip !== undefined) {

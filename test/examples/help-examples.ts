@@ -1,6 +1,6 @@
 import { ran, windlass } from '../first-minutes/windlass-process.ts'
 
-/** Every example of every `--help`, each once, as it is printed but for the words behind it. */
+/** Every example of every `--help`, each once, without the explanation behind it. */
 export async function helpExamples(cwd: string): Promise<string[]> {
   const found = new Set<string>()
   const visit = async (path: readonly string[]): Promise<void> => {
@@ -13,7 +13,7 @@ export async function helpExamples(cwd: string): Promise<string[]> {
   return [...found]
 }
 
-/** Two spaces part a command from what is said of it. */
+/** Two spaces separate a command from its explanation. */
 const commandOf = (line: string): string => line.split(/ {2,}/)[0] ?? ''
 
 function commandsIn(help: string): string[] {
@@ -21,6 +21,6 @@ function commandsIn(help: string): string[] {
   return [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
 }
 
-/** Runs a line of a shell. */
+/** Runs a shell command. */
 export const shell = (line: string, cwd: string, env: Readonly<Record<string, string>>) =>
   ran(['sh', '-c', line], { cwd, env })

@@ -5,14 +5,14 @@ import { fakeCall } from '../../src/testing/grpc-call.ts'
 import { memoryInstance } from './execution-grid.ts'
 import { decoded, encoded } from './messages.ts'
 
-async function told(executes?: (instance: string) => boolean, instanceName = '') {
+async function reported(executes?: (instance: string) => boolean, instanceName = '') {
   const method = getCapabilities(memoryInstance, DEFAULT_REAPI_LIMITS, executes)
   const bytes = await method.handle(encoded('GetCapabilitiesRequest', { instanceName }), fakeCall())
   return decoded<{ executionCapabilities?: Record<string, unknown> }>('ServerCapabilities', bytes)
 }
 
-test('where actions are run, clients are told with which digests, priorities and node properties', async () => {
-  const { executionCapabilities } = await told(() => true)
+test('with execution, GetCapabilities lists digest functions, priorities and node properties', async () => {
+  const { executionCapabilities } = await reported(() => true)
   expect(executionCapabilities).toMatchObject({
     execEnabled: true,
     digestFunction: 'SHA256',
@@ -23,12 +23,12 @@ test('where actions are run, clients are told with which digests, priorities and
   expect(executionCapabilities?.digestFunctions).toContain('SHA256')
 })
 
-test('an instance for which nothing is run is told so', async () => {
+test('GetCapabilities of an instance without execution reports exec_enabled as false', async () => {
   const executes = (instance: string) => instance !== 'cache-only'
-  expect((await told(executes, 'cache-only')).executionCapabilities?.execEnabled).toBeUndefined()
-  expect((await told(executes, 'main')).executionCapabilities?.execEnabled).toBe(true)
+  expect((await reported(executes, 'cache-only')).executionCapabilities?.execEnabled).toBeUndefined()
+  expect((await reported(executes, 'main')).executionCapabilities?.execEnabled).toBe(true)
 })
 
-test('a server that only caches says nothing of execution', async () => {
-  expect((await told()).executionCapabilities).toBeUndefined()
+test('GetCapabilities of a cache-only server has no execution_capabilities', async () => {
+  expect((await reported()).executionCapabilities).toBeUndefined()
 })

@@ -1,4 +1,7 @@
-/** What the Remote Execution API lays down for how a command is run and what is taken of it, by a whole server and worker. */
+/**
+ * The rules of the Remote Execution API for running a command and collecting its outputs, tested with a server and a
+ * worker.
+ */
 import type { JsonObject } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../src/grpc/status.ts'
@@ -15,7 +18,7 @@ async function grid(): Promise<WholeGrid> {
   return whole
 }
 
-/** A tree with a program in `sub/bin/tool`, which says its own name. */
+/** A tree with a program in `sub/bin/tool`, which prints its own name. */
 async function withTool({ put }: WholeGrid): Promise<JsonObject> {
   const tool = Buffer.from('#!/bin/sh\necho "I am $0"\n')
   const bin = encoded('Directory', { files: [{ name: 'tool', digest: nameOf(tool), isExecutable: true }] })
@@ -24,8 +27,8 @@ async function withTool({ put }: WholeGrid): Promise<JsonObject> {
   return { directories: [{ name: 'sub', digest: nameOf(sub) }] }
 }
 
-describe('the program is', () => {
-  test('a path from the working directory, when there is a slash in it', async () => {
+describe('the program of a command', () => {
+  test('is resolved from the working directory when it contains a slash', async () => {
     const whole = await grid()
     const root = await withTool(whole)
     const { result } = await whole.run({ command: { arguments: ['bin/tool'], workingDirectory: 'sub' }, root })
@@ -34,7 +37,7 @@ describe('the program is', () => {
     expect(elsewhere.result?.exitCode).toBe(127)
   })
 
-  test('looked for in the PATH that the command declares, when there is none', async () => {
+  test('is searched in the PATH that the command declares when it contains no slash', async () => {
     const whole = await grid()
     const root = await withTool(whole)
     const of = (PATH: string) => ({
@@ -47,15 +50,15 @@ describe('the program is', () => {
     expect((await whole.run({ command: of('/nowhere'), root })).result?.exitCode).toBe(127)
   })
 
-  test('found though the command declares no PATH', async () => {
+  test('is found in the default PATH when the command declares none', async () => {
     const whole = await grid()
     const { result } = await whole.run({ command: { arguments: ['true'] } })
     expect(result?.exitCode ?? 0).toBe(0)
   })
 })
 
-describe('of what was asked for', () => {
-  test('the parents are there before the command starts, and directories themselves are not', async () => {
+describe('the outputs of a command', () => {
+  test('have their parent directories created before the command starts, but not the outputs themselves', async () => {
     const whole = await grid()
     const script = 'ls -d a/b c/d e; ls -d a/b/file c/d/tree e/any; echo 1 > a/b/file'
     const newer = await whole.run({ command: shell(script, { outputPaths: ['a/b/file', 'c/d/tree', 'e/any'] }) })
@@ -65,19 +68,19 @@ describe('of what was asked for', () => {
     expect(textOf(result?.stdoutRaw)).toBe('a/b\nc/d\ne\n')
   })
 
-  test('what is not there is left out, and is no failure', async () => {
+  test('may be missing without an error', async () => {
     const whole = await grid()
     const { result, status } = await whole.run({ command: shell('echo 1 > a', { outputPaths: ['a', 'b', 'c/d'] }) })
     expect([status?.code, result?.exitCode, paths(result?.outputFiles)]).toEqual([undefined, undefined, ['a']])
   })
 
-  test('an older client that finds a file where it wants a directory, or the other way, is told FAILED_PRECONDITION', async () => {
+  test('with output_files or output_directories of the wrong type end in FAILED_PRECONDITION', async () => {
     const whole = await grid()
     for (const command of [shell('echo 1 > d', { outputDirectories: ['d'] }), shell('mkdir f', { outputFiles: ['f'] })])
       expect((await whole.run({ command })).status?.code).toBe(STATUS.failedPrecondition)
   })
 
-  test('the empty path is the whole working directory', async () => {
+  test('are the whole working directory for the empty path', async () => {
     const whole = await grid()
     const root = await withTool(whole)
     const command = shell('echo 1 > made', { workingDirectory: 'sub', outputPaths: [''] })
@@ -88,17 +91,17 @@ describe('of what was asked for', () => {
     expect(tree.root.directories?.map(({ name }) => name)).toEqual(['bin'])
   })
 
-  test('a directory is a tree with parents first, each level once, and empty ones in it', async () => {
+  test('in a directory are a Tree with parents first, equal directories once, and empty ones included', async () => {
     const whole = await grid()
     const script = 'mkdir -p t/x/same t/y/same t/empty; echo 1 > t/x/same/f; echo 1 > t/y/same/f'
     const { result } = await whole.run({ command: shell(script, { outputPaths: ['t'] }) })
     expect(result?.outputDirectories).toMatchObject([{ path: 't', isTopologicallySorted: true }])
     const { root, children } = await treeOf(whole, result)
     expect(root.directories?.map(({ name }) => name)).toEqual(['empty', 'x', 'y'])
-    expect(children).toHaveLength(3) // the empty one; x and y, which are the same; same
+    expect(children).toHaveLength(3) // the empty one; x and y, which are equal; same
   })
 
-  test('a command that failed has it too', async () => {
+  test('are collected when the command exits with 7', async () => {
     const whole = await grid()
     const { result } = await whole.run({ command: shell('echo 1 > report; exit 7', { outputPaths: ['report'] }) })
     expect([result?.exitCode, paths(result?.outputFiles)]).toEqual([7, ['report']])
@@ -115,10 +118,10 @@ async function treeOf({ read }: WholeGrid, result: ResponseJson['result']) {
   return decoded<{ root: Level; children: Level[] }>('Tree', await read(directory?.treeDigest))
 }
 
-test('all nine times are there, none before the one before it, and how long the command ran', async () => {
+test('ExecutedActionMetadata has all nine timestamps in order, and the duration of the command', async () => {
   const whole = await grid()
   const { result } = await whole.run({ command: shell('sleep 0.1') })
-  const said = result?.executionMetadata ?? {}
+  const printed = result?.executionMetadata ?? {}
   const times = [
     'queuedTimestamp',
     'workerStartTimestamp',
@@ -129,8 +132,8 @@ test('all nine times are there, none before the one before it, and how long the 
     'outputUploadStartTimestamp',
     'outputUploadCompletedTimestamp',
     'workerCompletedTimestamp',
-  ].map((name) => Date.parse(said[name] ?? ''))
+  ].map((name) => Date.parse(printed[name] ?? ''))
   expect(times.every(Number.isFinite)).toBe(true)
   expect(times).toEqual(times.toSorted((one, other) => one - other))
-  expect(Number.parseFloat(said.virtualExecutionDuration ?? '')).toBeGreaterThanOrEqual(0.1)
+  expect(Number.parseFloat(printed.virtualExecutionDuration ?? '')).toBeGreaterThanOrEqual(0.1)
 })

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest'
 import { until } from '../../src/engine/grid.fixture.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
-import { requestMetadataToProto } from '../../src/wire/reapi/request-metadata.ts'
-import { actionSpecFromProto } from '../../src/wire/tasks/action-spec.ts'
+import { requestMetadataToProto } from '../../src/wire/reapi/execution.ts'
+import { actionSpecFromProto } from '../../src/wire/tasks/task-spec.ts'
 import { executionGrid, TRUE } from './execution-grid.ts'
 import { base64, nameOf, resultOf } from './messages.ts'
 
 const METADATA = 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteOperationMetadata'
 const RESPONSE = 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteResponse'
 
-test('the first operation comes at once, before any worker is there', async () => {
+test('Execute sends the first operation immediately, without any worker', async () => {
   const grid = await executionGrid()
   const request = await grid.action()
   const first = await grid.execute(request).next()
@@ -25,13 +25,13 @@ test('the first operation comes at once, before any worker is there', async () =
   expect(first?.metadata.partialExecutionMetadata?.queuedTimestamp).toBe('2023-11-14T22:13:20Z')
 })
 
-test('the operation of an instance has its name before its own', async () => {
+test('the operation name begins with the instance name', async () => {
   const grid = await executionGrid()
   const first = await grid.execute({ ...(await grid.action()), instanceName: 'a/b' }).next()
   expect(first?.name).toMatch(/^a\/b\/operations\/[^/]+$/)
 })
 
-test('each change is told as it happens, and the last message is the result', async () => {
+test('Execute sends each stage as it changes, and the result last', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   const first = await stream.next()
@@ -56,19 +56,19 @@ test('each change is told as it happens, and the last message is the result', as
   expect(await stream.next()).toBeUndefined()
 })
 
-test('a task that lost its worker is queued again, and the client is told', async () => {
+test('Execute reports QUEUED again when the task lost its worker', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   await stream.next()
   const worker = grid.worker('w1')
   worker.start()
-  let told = await stream.next()
-  while (told?.metadata.stage !== 'EXECUTING') told = await stream.next()
+  let reported = await stream.next()
+  while (reported?.metadata.stage !== 'EXECUTING') reported = await stream.next()
   grid.engine.workers.unregister('w1')
   expect((await stream.next())?.metadata.stage).toBe('QUEUED')
 })
 
-test('a worker is given the action and its command with its lease, byte for byte', async () => {
+test('a lease contains the bytes of the action and its command', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action({ action: { salt: base64('salt') } }))
@@ -99,7 +99,7 @@ test('a command that exits with 1 is a result, and is not cached', async () => {
   }
 })
 
-test('a result that the cache has is answered in one message, and nothing is queued', async () => {
+test('Execute returns a cached result in one message and queues nothing', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const request = await grid.action()
@@ -118,7 +118,7 @@ test('a result that the cache has is answered in one message, and nothing is que
   expect(grid.engine.figures().operations).toBe(0)
 })
 
-test('a cached result is answered though the inputs have gone', async () => {
+test('Execute returns a cached result although the inputs are missing', async () => {
   const grid = await executionGrid()
   const request = await grid.action({ root: { files: [{ name: 'a', digest: nameOf(Buffer.from('gone')) }] } })
   const digest = {
@@ -130,11 +130,11 @@ test('a cached result is answered though the inputs have gone', async () => {
   await grid.instance.actions.put('', digest, resultOf(kept))
   const [only] = await grid.execute(request).rest()
   expect(only?.response?.cachedResult).toBe(true)
-  // The time of an earlier run is not ours to tell.
+  // The server must not add times of its own to the result of an earlier run.
   expect(only?.response?.result).toEqual(kept)
 })
 
-test('a cached result whose outputs have gone is none, and the action is run', async () => {
+test('Execute runs the action again when an output of the cached result is missing', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const request = await grid.action()
@@ -148,7 +148,7 @@ test('a cached result whose outputs have gone is none, and the action is run', a
   await until(() => worker.leases.length === 1)
 })
 
-test('skip_cache_lookup runs the action though the cache has it, and its result takes the place of the old one', async () => {
+test('skip_cache_lookup runs a cached action again, and the new result replaces the old one', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const request = await grid.action()
@@ -162,7 +162,7 @@ test('skip_cache_lookup runs the action though the cache has it, and its result 
   expect(cached?.response).toMatchObject({ cachedResult: true, result: { stdoutRaw: base64('new') } })
 })
 
-test('do_not_cache: the result is not kept, and identical actions do not share a run', async () => {
+test('do_not_cache: the result is not stored, and identical actions do not share a run', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1', { slots: 2 })
   const request = await grid.action({ action: { doNotCache: true } })
@@ -174,7 +174,7 @@ test('do_not_cache: the result is not kept, and identical actions do not share a
   expect((await again.next())?.done).toBeUndefined()
 })
 
-test('identical actions under way share one run, each under its own name', async () => {
+test('identical concurrent actions share one run, each with its own operation name', async () => {
   const grid = await executionGrid()
   const request = await grid.action()
   const one = grid.execute(request)
@@ -191,7 +191,7 @@ test('identical actions under way share one run, each under its own name', async
   }
 })
 
-test('the same action of another instance is another run', async () => {
+test('identical actions of two instances run separately', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1', { slots: 2 })
   const request = await grid.action()
@@ -201,7 +201,7 @@ test('the same action of another instance is another run', async () => {
   expect(worker.leases.map(({ instance }) => instance).sort()).toEqual(['', 'other'])
 })
 
-test('a command whose time was up: DEADLINE_EXCEEDED, with what it printed until then', async () => {
+test('a command that timed out returns DEADLINE_EXCEEDED with its output so far', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action({ action: { timeout: '2s' } }))
@@ -215,7 +215,7 @@ test('a command whose time was up: DEADLINE_EXCEEDED, with what it printed until
   expect(last).toMatchObject({ done: true, response: { status: { code: 4 }, result: { stdoutRaw: base64('half') } } })
 })
 
-test('an action without a timeout has the default one', async () => {
+test('an action without a timeout gets defaultTimeoutMs', async () => {
   const grid = await executionGrid({ door: { limits: { defaultTimeoutMs: 5000 } } })
   const worker = grid.worker('w1')
   await grid.execute(await grid.action()).next()
@@ -223,7 +223,7 @@ test('an action without a timeout has the default one', async () => {
   expect(worker.leases[0]?.timeoutMs).toBe(5000)
 })
 
-test('a lower priority number goes sooner', async () => {
+test('an action with a lower priority number runs first', async () => {
   const grid = await executionGrid()
   const late = await grid.action({ action: { salt: base64('late') } })
   const soon = await grid.action({ action: { salt: base64('soon') } })
@@ -235,7 +235,7 @@ test('a lower priority number goes sooner', async () => {
   expect(actionDigest.hash).toBe(soon.actionDigest.hash)
 })
 
-test('the platform of the action counts, and that of the command only without it', async () => {
+test('the platform of the action is used, and that of the command only when the action has none', async () => {
   const grid = await executionGrid()
   const windows = { properties: [{ name: 'OSFamily', value: 'windows' }] }
   const worker = grid.worker('w1', { properties: windows.properties })
@@ -246,7 +246,7 @@ test('the platform of the action counts, and that of the command only without it
   await until(() => worker.leases.length === 1)
 })
 
-test('outputs are inlined for whom asked for it, and the digests stay', async () => {
+test('outputs are inlined only for the client that requested it, and their digests stay', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const [out, file] = [Buffer.from('printed'), Buffer.from('made')]
@@ -278,7 +278,7 @@ test('outputs are inlined for whom asked for it, and the digests stay', async ()
   ])
 })
 
-test('every time stamp is set and none runs backwards, though the worker said nothing of them', async () => {
+test('every timestamp is set and in order, although the worker reported none', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   await stream.next()
@@ -297,21 +297,25 @@ test('every time stamp is set and none runs backwards, though the worker said no
   expect(times).toEqual([0, 1, 1, 2, 2, 3, 3, 3, 3].map((seconds) => 1_700_000_000_000 + seconds * 1000))
 })
 
-test('what the worker said of times stays, and the time of queueing is added', async () => {
+test("the worker's timestamps are kept, and queued_timestamp is added", async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
   await until(() => worker.leases.length === 1)
-  const said = { worker: 'its own name', workerStartTimestamp: '2023-11-14T22:13:19Z', virtualExecutionDuration: '1s' }
-  await worker.finish(undefined, { result: resultOf({ executionMetadata: said }) })
+  const printed = {
+    worker: 'its own name',
+    workerStartTimestamp: '2023-11-14T22:13:19Z',
+    virtualExecutionDuration: '1s',
+  }
+  await worker.finish(undefined, { result: resultOf({ executionMetadata: printed }) })
   expect((await stream.rest()).at(-1)?.response?.result?.executionMetadata).toEqual({
-    ...said,
-    // The worker's clock is behind ours: it cannot have begun before it was queued.
+    ...printed,
+    // The worker's clock is behind ours: the task cannot have started before it was queued.
     queuedTimestamp: '2023-11-14T22:13:19Z',
   })
 })
 
-test('tasks of one build belong together, by the request metadata; garbage in it is no matter', async () => {
+test('tool_invocation_id becomes the invocation of a task, and malformed request metadata is ignored', async () => {
   const grid = await executionGrid()
   const header = 'build.bazel.remote.execution.v2.requestmetadata-bin'
   const noun = { toolName: 'bazel', toolVersion: '9', actionId: '', correlatedInvocationsId: '', actionMnemonic: '' }
@@ -322,7 +326,7 @@ test('tasks of one build belong together, by the request metadata; garbage in it
   expect(tasks.map(({ invocation }) => invocation)).toEqual(['', 'build-1'])
 })
 
-test('a stream on which nothing happens says again how it stands', async () => {
+test('an idle Execute stream repeats the current operation after keepAliveMs', async () => {
   const grid = await executionGrid({ door: { limits: { keepAliveMs: 30_000 } } })
   const stream = grid.execute(await grid.action())
   const first = await stream.next()
@@ -331,9 +335,12 @@ test('a stream on which nothing happens says again how it stands', async () => {
   expect(await stream.next()).toEqual(first)
 })
 
-test('where output can be followed, the names are told', async () => {
+test('operation metadata names the log streams of stdout and stderr', async () => {
   const door = {
-    logStreams: ({ id }: { id: string }) => ({ stdout: `logstreams/${id}/out`, stderr: `logstreams/${id}/err` }),
+    logStreams(name: string) {
+      const id = name.split('/').at(-1)
+      return { stdout: `logstreams/${id}/out`, stderr: `logstreams/${id}/err` }
+    },
   }
   const grid = await executionGrid({ door })
   const first = await grid.execute(await grid.action()).next()

@@ -1,4 +1,4 @@
-/** Remote execution whole: our client, our gRPC server, the door, a real engine, and workers that do what they are told. */
+/** The whole of remote execution: our client, our gRPC server, the services, a real engine, and scripted workers. */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
@@ -9,8 +9,8 @@ import { pausedUploads } from '../../src/doors/grpc/cache/uploads.ts'
 import { executionDoor } from '../../src/doors/grpc/execution/door.ts'
 import { type LogStreamsOptions, logStreams } from '../../src/doors/grpc/logs/door.ts'
 import { reportingFaults } from '../../src/doors/grpc/report-faults.ts'
+import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import { type Grid, LINUX, openGrid } from '../../src/engine/grid.fixture.ts'
-import type { EngineOptions } from '../../src/engine/state/engine-options.ts'
 import { type Channel, createChannel } from '../../src/grpc/client/channel.ts'
 import type { ClientCall } from '../../src/grpc/client/client-call.ts'
 import { createServer } from '../../src/grpc/server/server.ts'
@@ -31,7 +31,7 @@ import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import { type StatusReport, statusFromProto } from '../../src/wire/google/status.ts'
 import { decoded, encoded, nameOf } from './messages.ts'
 
-/** What the door of a worker that runs actions says for it. */
+/** The properties that the worker service adds for a worker that runs actions. */
 const FORM = [
   { name: TASK_FORM_PROPERTY, value: 'action' },
   { name: IMAGELESS_PROPERTY, value: 'yes' },
@@ -66,7 +66,7 @@ export interface ResponseJson {
 
 export interface OperationStream {
   next(): Promise<OperationJson | undefined>
-  /** What is still to come; the last is the end. */
+  /** The remaining messages; the last is the end. */
   rest(): Promise<OperationJson[]>
   cancel(): void
 }
@@ -76,20 +76,20 @@ export interface ExecutionGrid extends Grid {
   readonly channel: Channel
   execute(request: JsonObject, metadata?: Record<string, Uint8Array>): OperationStream
   waitExecution(name: string): OperationStream
-  /** `Service.Method`, by the name of its package. */
+  /** `Service.Method`, prefixed with the name of its package. */
   unary<T = JsonObject>(path: string, types: readonly [string, string], request: JsonObject): Promise<T>
   operations<T = JsonObject>(method: string, request: JsonObject): Promise<T>
-  /** Bytes as they are. */
+  /** Sends the bytes unchanged. */
   executeRaw(bytes: Uint8Array): OperationStream
   put(...blobs: readonly Uint8Array[]): Promise<void>
-  /** Stores an action with its command and an empty tree, unless said otherwise; answers what Execute is asked with. */
+  /** Stores an action with its command and by default an empty tree; returns the fields of an ExecuteRequest. */
   action(parts?: ActionParts): Promise<{ actionDigest: { hash: string; sizeBytes: string } }>
 }
 
 export interface ActionParts {
   readonly command?: JsonObject
   readonly action?: JsonObject
-  /** The root of the inputs; its children must be stored by the test. */
+  /** The input root; the test must store its children. */
   readonly root?: JsonObject
 }
 
@@ -141,9 +141,9 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
     )
   const unary: ExecutionGrid['unary'] = async <T>(
     path: string,
-    [asked, told]: readonly [string, string],
+    [asked, reported]: readonly [string, string],
     json: JsonObject,
-  ) => decoded<T>(told, (await channel.unary(path, encoded(asked, json))).message)
+  ) => decoded<T>(reported, (await channel.unary(path, encoded(asked, json))).message)
   return {
     ...grid,
     worker: (id, { properties = LINUX, ...rest } = {}) =>
@@ -207,7 +207,7 @@ function operationStream(call: ClientCall): OperationStream {
   }
 }
 
-/** How a call was refused, with its details; throws when it was not. */
+/** The status of a refused call, with its details; throws when the call succeeded. */
 export async function refusal(call: Promise<unknown>): Promise<StatusReport> {
   const error = await call.then(
     () => undefined,

@@ -9,7 +9,7 @@ const FILE = Buffer.from('in a directory')
 const SUB = encoded('Directory', { files: [{ name: 'f', digest: nameOf(FILE) }] })
 const root = (name: string) => ({ directories: [{ name, digest: nameOf(SUB) }] })
 
-/** A grid whose store says what it was asked for, which touches it. */
+/** A grid whose store records the digests of FindMissingBlobs, which refreshes them. */
 async function keeping() {
   const instance = memoryInstance()
   const { missing } = instance.blobs
@@ -27,7 +27,7 @@ async function keeping() {
 const count = (touched: readonly string[], blob: Uint8Array): number =>
   touched.filter((hash) => hash === nameOf(blob).hash).length
 
-test('the inputs of what waits are touched, down to the files, for as long as it waits', async () => {
+test('the inputs of a queued task are refreshed, down to its files, once per round until it ends', async () => {
   const { grid, touched, keeper } = await keeping()
   const stream = grid.execute(await grid.action({ root: root('a') }))
   await stream.next()
@@ -45,7 +45,7 @@ test('the inputs of what waits are touched, down to the files, for as long as it
   expect(grid.clock.pending()).toBeLessThan(5)
 })
 
-test('what trees have in common is touched once in a round, and what came just now not at all', async () => {
+test('a round refreshes shared inputs once, and skips those of tasks submitted just before', async () => {
   const { grid, touched } = await keeping()
   for (const name of ['a', 'b', 'c']) {
     const command = { arguments: [name] }

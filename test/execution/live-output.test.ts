@@ -12,7 +12,7 @@ const printer =
     engine.workers.output({ worker: id, attemptId, stream, bytes: Buffer.from(text) })
   }
 
-/** A task that runs, and where its output is. */
+/** A running task and the names of its log streams. */
 async function running(options: Parameters<typeof executionGrid>[0] = {}, instanceName = '') {
   const grid = await executionGrid(options)
   const worker = grid.worker('w1')
@@ -32,12 +32,12 @@ async function running(options: Parameters<typeof executionGrid>[0] = {}, instan
   }
 }
 
-test('an operation tells where its output can be followed from its first message on', async () => {
+test('the first operation message names the log streams of stdout and stderr', async () => {
   const { stdout, stderr, name } = await running({}, 'a/b')
   expect([stdout, stderr]).toEqual([`${name}/logstreams/stdout`, `${name}/logstreams/stderr`])
 })
 
-test('what is printed is read while it is printed, each stream by itself, until the operation ends', async () => {
+test('stdout and stderr are streamed separately while the task runs, until the operation ends', async () => {
   const { grid, worker, stdout, stderr, read } = await running()
   const [out, err] = [read(stdout), read(stderr)]
   printer(grid, worker)('one\n')
@@ -51,7 +51,7 @@ test('what is printed is read while it is printed, each stream by itself, until 
   expect(await err.rest()).toBe('oops\n')
 })
 
-test('a reader may come before the task has a worker', async () => {
+test('a log can be read before the task has a worker', async () => {
   const grid = await executionGrid()
   const { metadata } = (await grid.execute(await grid.action()).next()) ?? {}
   const reader = readLog(grid.channel, metadata?.stdoutStreamName ?? '')
@@ -63,7 +63,7 @@ test('a reader may come before the task has a worker', async () => {
   expect(await reader.rest()).toBe('early')
 })
 
-test('what got lost on its way is read from the result in the end', async () => {
+test('output that was lost in transit is read from the result at the end', async () => {
   const { grid, worker, stdout, read } = await running()
   const reader = read(stdout)
   printer(grid, worker)('abc')
@@ -72,7 +72,7 @@ test('what got lost on its way is read from the result in the end', async () => 
   expect(await reader.rest()).toBe('abcdef')
 })
 
-test('after the end the result is read: inline bytes or a blob, from an offset and up to a limit', async () => {
+test('a log of a finished task is read from the result, inline or blob, with offset and limit', async () => {
   const { grid, worker, stdout, stderr, read } = await running()
   const blob = Buffer.from('x'.repeat(3000))
   await grid.put(blob)
@@ -87,7 +87,7 @@ test('after the end the result is read: inline bytes or a blob, from an offset a
   expect(await refusal(read(stdout, { offset: 7 }).rest())).toMatchObject({ code: STATUS.outOfRange })
 })
 
-test('a task that printed nothing, or has no result, ends its logs without a word', async () => {
+test('the logs of a task without output or without a result are empty', async () => {
   const { worker, stdout, stderr, read } = await running()
   const live = read(stdout)
   await worker.finish(undefined, { outcome: { kind: 'fault', what: 'broken', final: true } })
@@ -95,7 +95,7 @@ test('a task that printed nothing, or has no result, ends its logs without a wor
   expect(await read(stderr).rest()).toBe('')
 })
 
-test('a reader who was cut off goes on where he stopped', async () => {
+test('a reader can resume at an offset', async () => {
   const { grid, worker, stdout, read } = await running()
   printer(grid, worker)('abc')
   printer(grid, worker)('noise', 'stderr')
@@ -108,14 +108,14 @@ test('a reader who was cut off goes on where he stopped', async () => {
   expect(await reader.rest()).toBe('efghi')
 })
 
-test('a limit ends the reading while the task goes on', async () => {
+test('a read limit ends the stream while the task runs', async () => {
   const { grid, worker, stdout, read } = await running()
   const reader = read(stdout, { limit: 4 })
   printer(grid, worker)('abcdef')
   expect(await reader.rest()).toBe('abcd')
 })
 
-test('who comes when the beginning is gone is told how much, and a place that is gone is OUT_OF_RANGE', async () => {
+test('a late reader gets the number of dropped bytes, and a dropped offset is OUT_OF_RANGE', async () => {
   const { grid, worker, stdout, read } = await running({ engine: { limits: { outputBytes: 10 } } })
   printer(grid, worker)('0123456789')
   printer(grid, worker)('abcdefgh')
@@ -125,7 +125,7 @@ test('who comes when the beginning is gone is told how much, and a place that is
   expect(await refusal(read(stdout, { offset: 3 }).rest())).toMatchObject({ code: STATUS.outOfRange })
 })
 
-test('when another attempt begins its reader goes on where he stands', async () => {
+test('a reader continues at its offset when the task is retried', async () => {
   const { grid, worker, stdout, read } = await running()
   const reader = read(stdout)
   printer(grid, worker)('one\n')
@@ -140,13 +140,13 @@ test('when another attempt begins its reader goes on where he stands', async () 
   expect(await reader.rest()).toBe('one\ntwo\n')
 })
 
-test('the Go SDK reads them with its own words before their names', async () => {
+test("the Go SDK's prefix before a log name is accepted", async () => {
   const { worker, stdout, read } = await running({}, 'main')
   await worker.finish(undefined, { result: resultOf({ stdoutRaw: base64('abc') }) })
   expect(await read(`main/logstreams/${stdout}`).rest()).toBe('abc')
 })
 
-test('a log that there is not is NOT_FOUND, that of another instance too', async () => {
+test('an unknown log, or one of another instance, is NOT_FOUND', async () => {
   const { stdout, read } = await running({}, 'main')
   for (const name of [
     'operations/unknown/logstreams/stdout',
@@ -158,14 +158,14 @@ test('a log that there is not is NOT_FOUND, that of another instance too', async
     expect(await refusal(read(name).rest()), name).toMatchObject({ code: STATUS.notFound })
 })
 
-test('nobody writes to what an operation prints', async () => {
+test('writing to the log of an operation is refused with INVALID_ARGUMENT', async () => {
   const { grid, stdout } = await running()
   const writer = writeLog(grid.channel, stdout)
   writer.write('forged')
   expect(await refusal(writer.end())).toMatchObject({ code: STATUS.invalidArgument })
 })
 
-test('a reader who leaves is forgotten, and reading is no reference', async () => {
+test('a log reader does not keep an operation alive when its last watcher has left', async () => {
   const { grid, stream, worker, stdout, read } = await running()
   const reader = read(stdout)
   printer(grid, worker)('abc')
@@ -173,11 +173,11 @@ test('a reader who leaves is forgotten, and reading is no reference', async () =
   stream.cancel()
   await until(() => grid.engine.figures().watches === 0)
   await grid.after(61_000)
-  await until(() => worker.heard.some((word) => word.startsWith('stop')))
+  await until(() => worker.calls.some((word) => word.startsWith('stop')))
   reader.cancel()
 })
 
-test('a server that is about to stop sends its readers away', async () => {
+test('a stopping server ends log reads with UNAVAILABLE', async () => {
   const ending = new AbortController()
   const { grid, worker, stdout, read } = await running({ logs: { ending: ending.signal } })
   const reader = read(stdout)
@@ -187,7 +187,7 @@ test('a server that is about to stop sends its readers away', async () => {
   expect(await refusal(reader.rest())).toMatchObject({ code: STATUS.unavailable })
 })
 
-test('a reader who does not read costs no memory, and misses what he was too slow for', async () => {
+test('a slow log reader does not grow memory, and gets the number of dropped bytes', async () => {
   const { grid, worker, stdout } = await running()
   const call = readLog(grid.channel, stdout)
   const line = `${'x'.repeat(64 * 1024 - 1)}\n`

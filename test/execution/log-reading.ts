@@ -5,13 +5,13 @@ import { decoded, encoded } from './messages.ts'
 
 const BYTE_STREAM = '/google.bytestream.ByteStream'
 
-/** One who reads a log, by ByteStream.Read. */
+/** A reader of a log, by ByteStream.Read. */
 export interface LogReader {
-  /** Everything that has come so far. */
+  /** Everything received so far. */
   readonly text: string
-  /** Resolves when so much has come, or the stream has ended. */
+  /** Resolves when this text has been received, or the stream has ended. */
   until(text: string): Promise<void>
-  /** Resolves with all of it when the stream has ended well. */
+  /** Resolves with the whole text when the stream has ended successfully. */
   rest(): Promise<string>
   cancel(): void
 }
@@ -34,8 +34,8 @@ export function readLog(
     get text() {
       return text
     },
-    async until(wanted) {
-      while (!text.includes(wanted)) if (!(await next())) throw new Error(`it ended with ${JSON.stringify(text)}`)
+    async until(expected) {
+      while (!text.includes(expected)) if (!(await next())) throw new Error(`it ended with ${JSON.stringify(text)}`)
     },
     async rest() {
       while (await next());
@@ -50,10 +50,10 @@ export async function createLog(channel: Channel, parent = ''): Promise<LogStrea
   return logStreamFromProto((await channel.unary(path, createLogStreamToProto(parent))).message)
 }
 
-/** One stream of a writer; each text goes as a message. */
+/** One stream of a writer; each text is one message. */
 export interface LogWriter {
   write(text: string, finish?: boolean): void
-  /** Ends the stream, and answers how much was written in all. */
+  /** Ends the stream, and returns the committed size. */
   end(): Promise<number>
 }
 

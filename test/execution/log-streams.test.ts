@@ -5,7 +5,7 @@ import { executionGrid, refusal } from './execution-grid.ts'
 import { createLog, readLog, writeLog, writeStatus } from './log-reading.ts'
 import { nameOf } from './messages.ts'
 
-test('a log is read while it is written, by as many as like, until it is finished', async () => {
+test('a log stream can be read by several readers while it is written, until it is finished', async () => {
   const { channel } = await executionGrid()
   const { name, writeName } = await createLog(channel, 'main')
   expect(name).toMatch(/^main\/logstreams\/[^/]+$/)
@@ -21,7 +21,7 @@ test('a log is read while it is written, by as many as like, until it is finishe
   expect(await readLog(channel, name, { offset: 2, limit: 3 }).rest()).toBe('e t')
 })
 
-test('a writer who was cut off asks how far he came, and goes on', async () => {
+test('an interrupted log writer queries the committed size and resumes there', async () => {
   const { channel } = await executionGrid()
   const { name, writeName } = await createLog(channel)
   expect(await writeStatus(channel, writeName)).toEqual({})
@@ -36,7 +36,7 @@ test('a writer who was cut off asks how far he came, and goes on', async () => {
   expect(await readLog(channel, name).rest()).toBe('abcdef')
 })
 
-test('the name to write is secret: it cannot be read, nor guessed from the other, which cannot be written', async () => {
+test('the write name of a log cannot be read or guessed, and the read name cannot be written', async () => {
   const { channel } = await executionGrid()
   const { name, writeName } = await createLog(channel)
   expect(await refusal(readLog(channel, writeName).rest())).toMatchObject({ code: STATUS.invalidArgument })
@@ -54,7 +54,7 @@ test('the name to write is secret: it cannot be read, nor guessed from the other
   expect(await refusal(readLog(channel, 'logstreams/unknown').rest())).toMatchObject({ code: STATUS.notFound })
 })
 
-test('nothing is written twice, out of place, or after the end', async () => {
+test('a log write at a wrong offset or after the end is refused with INVALID_ARGUMENT', async () => {
   const { channel } = await executionGrid()
   const { writeName } = await createLog(channel)
   const ahead = writeLog(channel, writeName, 5)
@@ -71,7 +71,7 @@ test('nothing is written twice, out of place, or after the end', async () => {
   expect(await again.end()).toBe(3)
 })
 
-test('of a long log the end is held: its beginning is OUT_OF_RANGE, or left out with words', async () => {
+test('a long log keeps its end: an offset before it is OUT_OF_RANGE, and dropped bytes are reported', async () => {
   const { channel } = await executionGrid({ logs: { limits: { heldBytes: 32 * 1024 } } })
   const { name, writeName } = await createLog(channel)
   const writer = writeLog(channel, writeName)
@@ -86,7 +86,7 @@ test('of a long log the end is held: its beginning is OUT_OF_RANGE, or left out 
   expect(await readLog(channel, name, { offset: 102_390 }).rest()).toBe('9'.repeat(10))
 })
 
-test('there are so many at a time: a finished one makes room, else it is RESOURCE_EXHAUSTED', async () => {
+test('above the limit of logs CreateLogStream is RESOURCE_EXHAUSTED, and a finished log is evicted first', async () => {
   const { channel } = await executionGrid({ logs: { limits: { most: 2 } } })
   const first = await createLog(channel)
   await createLog(channel)
@@ -98,7 +98,7 @@ test('there are so many at a time: a finished one makes room, else it is RESOURC
   expect(await refusal(readLog(channel, first.name).rest())).toMatchObject({ code: STATUS.notFound })
 })
 
-test('a log that nobody goes on with is gone after a while, and its readers are let go', async () => {
+test('a log is deleted after unwrittenMs, idleMs or finishedMs, and its readers end', async () => {
   const { channel, clock } = await executionGrid({
     logs: { limits: { unwrittenMs: 1000, idleMs: 5000, finishedMs: 2000 } },
   })
@@ -125,7 +125,7 @@ test('a log that nobody goes on with is gone after a while, and its readers are 
   await until(() => clock.pending() < 3)
 })
 
-test('blobs are read and written by the same calls as before', async () => {
+test('blobs can be read and written although their names contain "logstreams"', async () => {
   const grid = await executionGrid()
   const blob = Buffer.from('a blob')
   await grid.put(blob)
@@ -136,7 +136,7 @@ test('blobs are read and written by the same calls as before', async () => {
   expect(await writer.end()).toBe(6)
 })
 
-test('a parent that is no instance is INVALID_ARGUMENT', async () => {
+test('CreateLogStream with a parent that is no instance is INVALID_ARGUMENT', async () => {
   const { channel } = await executionGrid()
   expect(await refusal(createLog(channel, 'operations/1'))).toMatchObject({ code: STATUS.invalidArgument })
 })

@@ -3,7 +3,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
 import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
 
-/** Messages as JSON, turned into bytes and back by another implementation than ours. */
+/** Encodes and decodes messages given as JSON, by another implementation than ours. */
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet()))
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -14,14 +14,14 @@ const schemaOf = (type: string) => {
   return schema
 }
 
-/** A message of the Remote Execution API, or of any package when it is named in full. */
+/** Encodes a message of the Remote Execution API, or of any package when its full name is given. */
 export const encoded = (type: string, json: JsonObject): Uint8Array =>
   toBinary(schemaOf(type), fromJson(schemaOf(type), json, { registry }))
 
 export const decoded = <T = JsonObject>(type: string, bytes: Uint8Array): T =>
   toJson(schemaOf(type), fromBinary(schemaOf(type), Uint8Array.from(bytes)), { registry }) as T
 
-/** The digest of a blob as JSON has it. */
+/** The digest of a blob in JSON form. */
 export const nameOf = (bytes: Uint8Array): { hash: string; sizeBytes: string } => {
   const { hash, size } = digestOf(bytes)
   return { hash, sizeBytes: String(size) }
@@ -29,5 +29,5 @@ export const nameOf = (bytes: Uint8Array): { hash: string; sizeBytes: string } =
 
 export const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
 
-/** What a worker hands in: an ActionResult. */
+/** The bytes that a worker reports: an ActionResult. */
 export const resultOf = (json: JsonObject = {}): Uint8Array => encoded('ActionResult', json)

@@ -8,7 +8,7 @@ interface Listed {
   readonly nextPageToken?: string
 }
 
-/** Some actions that are not the same, each under way. */
+/** Submits this many distinct actions, which stay queued; returns their operation names. */
 async function queued(grid: ExecutionGrid, count: number, instanceName = ''): Promise<string[]> {
   const names: string[] = []
   for (let i = 0; i < count; i++) {
@@ -18,7 +18,7 @@ async function queued(grid: ExecutionGrid, count: number, instanceName = ''): Pr
   return names
 }
 
-test('GetOperation says how it stands, and in the end what came of it', async () => {
+test('GetOperation returns the current state, and finally the result', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   const name = (await stream.next())?.name ?? ''
@@ -30,7 +30,7 @@ test('GetOperation says how it stands, and in the end what came of it', async ()
   expect(await grid.operations('GetOperation', { name })).toEqual(last)
 })
 
-test('a client that only asks every now and then waits for it too', async () => {
+test('polling with GetOperation keeps a task alive, and it is cancelled 60 s after the last poll', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -43,12 +43,12 @@ test('a client that only asks every now and then waits for it too', async () => 
     worker.heartbeat()
     await grid.operations('GetOperation', { name })
   }
-  expect(worker.heard).toEqual([])
+  expect(worker.calls).toEqual([])
   await grid.after(60_000)
-  expect(worker.heard).toHaveLength(1)
+  expect(worker.calls).toHaveLength(1)
 })
 
-test('operations of an instance are listed page by page, the newest first', async () => {
+test('ListOperations returns the operations of an instance in pages, newest first', async () => {
   const grid = await executionGrid()
   const names = await queued(grid, 5, 'main')
   await queued(grid, 1, 'other')
@@ -63,7 +63,7 @@ test('operations of an instance are listed page by page, the newest first', asyn
   expect(found).toEqual(names.toReversed())
 })
 
-test.each(['main', 'main/', 'main/operations'])('the parent may be spelled %s', async (name) => {
+test.each(['main', 'main/', 'main/operations'])('ListOperations accepts the parent %s', async (name) => {
   const grid = await executionGrid()
   const names = await queued(grid, 1, 'main')
   const page: Listed = await grid.operations('ListOperations', { name })
@@ -71,7 +71,7 @@ test.each(['main', 'main/', 'main/operations'])('the parent may be spelled %s', 
   expect(page.operations?.[0]?.metadata.stage).toBe('QUEUED')
 })
 
-test('a list has what ended too, with how it ended', async () => {
+test('ListOperations includes finished operations with their status', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -82,20 +82,20 @@ test('a list has what ended too, with how it ended', async () => {
   expect(page.operations).toMatchObject([{ done: true, response: { status: { code: 4 } } }])
 })
 
-test('what came by another door is not listed', async () => {
+test('ListOperations omits tasks of other APIs', async () => {
   const grid = await executionGrid()
   await grid.submit({ instance: 'main', origin: 'snippet' })
   expect(await grid.operations('ListOperations', { name: 'main' })).toEqual({})
 })
 
-test('a list cannot be filtered, nor begun anywhere', async () => {
+test('ListOperations: a filter is UNIMPLEMENTED, a wrong page token or size is INVALID_ARGUMENT', async () => {
   const grid = await executionGrid()
   expect((await refusal(grid.operations('ListOperations', { filter: 'done=true' }))).code).toBe(12)
   expect((await refusal(grid.operations('ListOperations', { pageToken: 'made up' }))).code).toBe(3)
   expect((await refusal(grid.operations('ListOperations', { pageSize: -1 }))).code).toBe(3)
 })
 
-test('CancelOperation: the stream ends with CANCELLED, and the worker is told to stop', async () => {
+test('CancelOperation ends the stream with CANCELLED and stops the worker', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -103,7 +103,7 @@ test('CancelOperation: the stream ends with CANCELLED, and the worker is told to
   worker.start()
   const [lease] = worker.leases
   await grid.operations('CancelOperation', { name })
-  expect(worker.heard).toEqual([`stop ${lease?.attemptId}: cancelled`])
+  expect(worker.calls).toEqual([`stop ${lease?.attemptId}: cancelled`])
   await worker.finish(lease, { outcome: { kind: 'stopped' } })
   const last = (await stream.rest()).at(-1)
   expect(last).toMatchObject({ done: true, response: { status: { code: 1 } } })
@@ -111,7 +111,7 @@ test('CancelOperation: the stream ends with CANCELLED, and the worker is told to
   await grid.operations('CancelOperation', { name })
 })
 
-test('a cancel ends it for its own client only, when others wait for the same', async () => {
+test("CancelOperation ends only the caller's operation when another one shares the task", async () => {
   const grid = await executionGrid()
   const request = await grid.action()
   const [one, other] = [grid.execute(request), grid.execute(request)]
@@ -121,12 +121,12 @@ test('a cancel ends it for its own client only, when others wait for the same', 
   await until(() => worker.leases.length === 1)
   await grid.operations('CancelOperation', { name })
   expect((await one.rest()).at(-1)).toMatchObject({ name, done: true, response: { status: { code: 1 } } })
-  expect(worker.heard).toEqual([])
+  expect(worker.calls).toEqual([])
   await worker.finish(undefined, { result: resultOf({ stdoutRaw: base64('x') }) })
   expect((await other.rest()).at(-1)?.response).toMatchObject({ status: {}, result: { stdoutRaw: base64('x') } })
 })
 
-test('DeleteOperation: nobody waits for it any more, and the last to leave takes the task along', async () => {
+test('DeleteOperation of the last operation of a task cancels the task', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -134,10 +134,10 @@ test('DeleteOperation: nobody waits for it any more, and the last to leave takes
   worker.start()
   const [lease] = worker.leases
   await grid.operations('DeleteOperation', { name })
-  expect(worker.heard).toEqual([`stop ${lease?.attemptId}: cancelled`])
+  expect(worker.calls).toEqual([`stop ${lease?.attemptId}: cancelled`])
 })
 
-test('WaitOperation answers when it is over', async () => {
+test('WaitOperation returns when the operation is done', async () => {
   const grid = await executionGrid()
   const name = (await grid.execute(await grid.action()).next())?.name ?? ''
   const waiting = grid.operations<OperationJson>('WaitOperation', { name, timeout: '60s' })
@@ -149,7 +149,7 @@ test('WaitOperation answers when it is over', async () => {
   expect(await grid.operations('WaitOperation', { name })).toMatchObject({ name, done: true })
 })
 
-test('WaitOperation answers with how it stands when its time is up, which may be at once', async () => {
+test('WaitOperation returns the current state when its timeout passes, and immediately for 0 s', async () => {
   const grid = await executionGrid()
   const name = (await grid.execute(await grid.action()).next())?.name ?? ''
   const waiting = grid.operations<OperationJson>('WaitOperation', { name, timeout: '5s' })
@@ -161,7 +161,7 @@ test('WaitOperation answers with how it stands when its time is up, which may be
 })
 
 test.each(['GetOperation', 'CancelOperation', 'DeleteOperation', 'WaitOperation'])(
-  '%s of what is not there is NOT_FOUND',
+  '%s of an unknown operation is NOT_FOUND',
   async (method) => {
     const grid = await executionGrid()
     const [name = ''] = await queued(grid, 1, 'mine')

@@ -14,7 +14,7 @@ import { encoded, nameOf } from './messages.ts'
 
 const MIB = 1024 * 1024
 
-/** A store of 64 MiB on disk, on whose clock time can pass. */
+/** A store of 64 MiB on disk, with a clock that the test can advance. */
 async function smallStore() {
   let ahead = 0
   const clock = {
@@ -33,7 +33,7 @@ async function smallStore() {
   }
 }
 
-test('however much is uploaded meanwhile, what a queued action reads is still there', async () => {
+test('the inputs of a queued action stay stored while 192 MiB are uploaded into a store of 64 MiB', async () => {
   const { blobs, pass } = await smallStore()
   const instance = { ...memoryInstance(), blobs, uploads: blobs }
   const grid = await executionGrid({ instance, engine: { scheduler: { noWorkerGraceMs: 1e9 } } })

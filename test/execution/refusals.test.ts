@@ -13,7 +13,7 @@ const violation = (bytes: Uint8Array) => {
   return { type: 'MISSING', subject: `blobs/${hash}/${size}`, description: '' }
 }
 
-test('an action that is not there: FAILED_PRECONDITION with one detail, which names it', async () => {
+test('Execute of a missing action is FAILED_PRECONDITION with one violation, which names it', async () => {
   const grid = await executionGrid()
   const nowhere = Buffer.from('nowhere')
   const { code, details } = await refusal(grid.execute({ actionDigest: nameOf(nowhere) }).rest())
@@ -21,7 +21,7 @@ test('an action that is not there: FAILED_PRECONDITION with one detail, which na
   expect(details).toEqual([{ kind: 'PreconditionFailure', violations: [violation(nowhere)] }])
 })
 
-test('all that is missing is named at once, once each: command, directories and files', async () => {
+test('Execute names every missing command, directory and file once, in one PreconditionFailure', async () => {
   const grid = await executionGrid()
   const [lib, src, a, b] = [{}, {}, 'a', 'b'].map((part, index) =>
     typeof part === 'string'
@@ -55,7 +55,7 @@ test('all that is missing is named at once, once each: command, directories and 
   expect((await grid.engine.list(LOCAL_CALLER, {})).tasks).toEqual([])
 })
 
-test('a thousand missing blobs are all named: in an operation, where there is room for them', async () => {
+test("Execute names 1,000 missing blobs in the operation's status, because they do not fit into trailers", async () => {
   const grid = await executionGrid()
   const blobs = Array.from({ length: 1000 }, (_, index) => Buffer.from(`blob ${index}`))
   const files = blobs.map((bytes, index) => ({ name: String(index).padStart(4, '0'), digest: nameOf(bytes) }))
@@ -68,7 +68,7 @@ test('a thousand missing blobs are all named: in an operation, where there is ro
   expect((await refusal(grid.waitExecution(messages[0]?.name ?? '').rest())).code).toBe(5)
 })
 
-test('an input root that is not there is named', async () => {
+test('Execute names a missing input root', async () => {
   const grid = await executionGrid()
   const root = encoded('Directory', { symlinks: [{ name: 'nowhere', target: 'x' }] })
   const request = await grid.action({ action: { inputRootDigest: nameOf(root) } })
@@ -84,8 +84,8 @@ test('the empty blob is never missing, as a file, a directory or an input root',
   expect((await grid.execute(await grid.action({ action: { inputRootDigest: empty } })).next())?.done).toBeUndefined()
 })
 
-test('inputs that went while the task ran are named in the end, so that the client sends them again', async () => {
-  // The store forgets what was not touched for the longest: room for the action, and little more.
+test('inputs that were evicted while the task ran are named in the final status', async () => {
+  // The store evicts the least recently used blobs: it has space for the action and little more.
   const instance = memoryInstance()
   const small = memoryStore({ maxBytes: 2000 })
   const grid = await executionGrid({ instance: { ...instance, blobs: small, uploads: small } })
@@ -104,7 +104,7 @@ test('inputs that went while the task ran are named in the end, so that the clie
   })
 })
 
-test('a tree that was whole a moment ago is not looked over again; what is new in it is, and after a while all of it', async () => {
+test('Execute checks a complete tree only once in ten seconds, and in between only its new files', async () => {
   const instance = memoryInstance()
   const asked: number[] = []
   const blobs = {
@@ -123,7 +123,7 @@ test('a tree that was whole a moment ago is not looked over again; what is new i
   const filesAsked = async (parts: ActionParts) => {
     asked.length = 0
     await grid.execute({ ...(await grid.action(parts)), skipCacheLookup: true }).next()
-    return asked.slice(1).reduce((sum, count) => sum + count, 0) // the first is the command
+    return asked.reduce((sum, count) => sum + count, 0) // the command is read, not looked up
   }
   expect(await filesAsked({ root })).toBe(3)
   expect(await filesAsked({ root })).toBe(0)
@@ -145,14 +145,14 @@ test.each<[string, JsonObject, JsonObject]>([
   ['a node property that is unknown', { ...TRUE, outputNodeProperties: ['colour'] }, {}],
   ['a negative timeout', TRUE, { timeout: '-1s' }],
   ['a timeout beyond the longest allowed', TRUE, { timeout: '90000s' }],
-])('%s is INVALID_ARGUMENT, and nothing is queued', async (_, command, action) => {
+])('Execute of a command with %s is INVALID_ARGUMENT, and nothing is queued', async (_, command, action) => {
   const grid = await executionGrid()
   const request = await grid.action({ command, action })
   expect((await refusal(grid.execute(request).rest())).code).toBe(3)
   expect((await grid.engine.list(LOCAL_CALLER, {})).tasks).toEqual([])
 })
 
-test('blobs that are no Action, no Command or no Directory are INVALID_ARGUMENT', async () => {
+test('Execute with a blob that is no Action, Command or Directory is INVALID_ARGUMENT', async () => {
   const grid = await executionGrid()
   const junk = Buffer.from([0xff, 0xff, 0xff])
   await grid.put(junk)
@@ -165,7 +165,7 @@ test('blobs that are no Action, no Command or no Directory are INVALID_ARGUMENT'
   for (const request of cases) expect((await refusal(grid.execute(request).rest())).code).toBe(3)
 })
 
-test('a request that cannot be read, or names nothing that can be, is INVALID_ARGUMENT', async () => {
+test('an ExecuteRequest that is malformed or has an invalid digest or instance is INVALID_ARGUMENT', async () => {
   const grid = await executionGrid()
   expect((await refusal(grid.executeRaw(Buffer.from([0x0a, 0xff])).rest())).code).toBe(3)
   const { actionDigest } = await grid.action()
@@ -181,28 +181,28 @@ test('a request that cannot be read, or names nothing that can be, is INVALID_AR
     expect((await refusal(grid.execute(request).rest())).code, JSON.stringify(request)).toBe(3)
 })
 
-test('a blob of any size may be named as an action, but it is not read into memory', async () => {
+test('Execute of an action digest of 1 TiB is refused without reading the blob into memory', async () => {
   const grid = await executionGrid()
   const { hash } = nameOf(Buffer.from('x'))
   const request = { actionDigest: { hash, sizeBytes: '1099511627776' } }
   expect((await refusal(grid.execute(request).rest())).code).toBe(3)
 })
 
-test('more properties than the grid takes are INVALID_ARGUMENT', async () => {
+test('Execute with 300 platform properties is INVALID_ARGUMENT', async () => {
   const grid = await executionGrid()
   const properties = Array.from({ length: 300 }, (_, index) => ({ name: `p${index}`, value: 'x' }))
   const request = await grid.action({ action: { platform: { properties } } })
   expect((await refusal(grid.execute(request).rest())).code).toBe(3)
 })
 
-test('the right hash with the wrong size is another blob, and missing', async () => {
+test('an action digest with a wrong size is another blob, and missing', async () => {
   const grid = await executionGrid()
   const { hash, sizeBytes } = (await grid.action()).actionDigest
   const request = { actionDigest: { hash, sizeBytes: String(Number(sizeBytes) + 1) } }
   expect((await refusal(grid.execute(request).rest())).code).toBe(9)
 })
 
-test('what is missing is asked for again the next time, and found when it has come', async () => {
+test('Execute reports a missing input again until it is uploaded', async () => {
   const grid = await executionGrid()
   const file = Buffer.from('late')
   const request = await grid.action({ root: { files: [{ name: 'late', digest: nameOf(file) }] } })
@@ -212,7 +212,7 @@ test('what is missing is asked for again the next time, and found when it has co
   expect((await grid.execute(request).next())?.metadata.stage).toBe('QUEUED')
 })
 
-test('a tree with more than may be in one is refused', async () => {
+test('Execute refuses an input tree above maxDirectories or maxFiles', async () => {
   const grid = await executionGrid({ door: { limits: { maxDirectories: 2, maxFiles: 2 } } })
   const leaf = encoded('Directory', { symlinks: [{ name: 'x', target: 'y' }] })
   const middle = encoded('Directory', { directories: [{ name: 'leaf', digest: nameOf(leaf) }] })
@@ -221,11 +221,11 @@ test('a tree with more than may be in one is refused', async () => {
   const deep = await grid.action({ root: { directories: [{ name: 'middle', digest: nameOf(middle) }] } })
   const files = ['a', 'b', 'c'].map((name) => ({ name, digest: nameOf(file) }))
   for (const request of [deep, await grid.action({ root: { files } })]) {
-    expect((await refusal(grid.execute(request).rest())).message).toMatch(/^the tree of inputs has more than 2 /)
+    expect((await refusal(grid.execute(request).rest())).message).toMatch(/^the input tree has more than 2 /)
   }
 })
 
-test('a full queue is RESOURCE_EXHAUSTED, and says when to come back', async () => {
+test('Execute with a full queue is RESOURCE_EXHAUSTED, with a retry delay', async () => {
   const grid = await executionGrid({ engine: { scheduler: { maxQueued: 1 } } })
   await grid.execute(await grid.action()).next()
   const more = await grid.action({ action: { salt: 'AA==' } })
@@ -235,7 +235,7 @@ test('a full queue is RESOURCE_EXHAUSTED, and says when to come back', async () 
   expect(details[0]?.kind === 'RetryInfo' && details[0].retryDelayMs).toBeGreaterThanOrEqual(1000)
 })
 
-test('a property that no worker ever offered is refused by its name where that is set', async () => {
+test('with refuseUnknownProperties, Execute names the property that no worker ever offered', async () => {
   const grid = await executionGrid({ engine: { scheduler: { refuseUnknownProperties: true } } })
   grid.worker('w1')
   const platform = { properties: [{ name: 'colour', value: 'green' }] }
@@ -247,27 +247,30 @@ test('a property that no worker ever offered is refused by its name where that i
 test.each([
   ['offers', 'OSFamily'],
   ['ever offered', 'accelerator'],
-])('what no worker %s waits for a while, then is FAILED_PRECONDITION and names %s', async (_, name) => {
-  const grid = await executionGrid()
-  grid.worker('w1')
-  const platform = { properties: [{ name, value: 'plan9' }] }
-  const stream = grid.execute(await grid.action({ action: { platform } }))
-  await stream.next()
-  await until(() => grid.engine.figures().watches === 1)
-  for (let seconds = 0; seconds < 60; seconds += 10) {
-    await grid.after(10_000)
-    grid.engine.workers.heartbeat('w1')
-  }
-  await grid.after(1000)
-  const { response, error } = (await stream.rest()).at(-1) ?? {}
-  expect(error).toBeUndefined()
-  expect(response?.status?.code).toBe(9)
-  expect(response?.status?.message).toContain(`${name}=plan9`)
-  expect(response?.message).toBe(response?.status?.message)
-  expect(response?.result).toBeUndefined()
-})
+])(
+  'a task whose property no worker %s fails with FAILED_PRECONDITION after the grace time, naming %s',
+  async (_, name) => {
+    const grid = await executionGrid()
+    grid.worker('w1')
+    const platform = { properties: [{ name, value: 'plan9' }] }
+    const stream = grid.execute(await grid.action({ action: { platform } }))
+    await stream.next()
+    await until(() => grid.engine.figures().watches === 1)
+    for (let seconds = 0; seconds < 60; seconds += 10) {
+      await grid.after(10_000)
+      grid.engine.workers.heartbeat('w1')
+    }
+    await grid.after(1000)
+    const { response, error } = (await stream.rest()).at(-1) ?? {}
+    expect(error).toBeUndefined()
+    expect(response?.status?.code).toBe(9)
+    expect(response?.status?.message).toContain(`${name}=plan9`)
+    expect(response?.message).toBe(response?.status?.message)
+    expect(response?.result).toBeUndefined()
+  },
+)
 
-test('a task that the grid could not run, as often as it tried, is UNAVAILABLE', async () => {
+test('a task that failed on every retry is UNAVAILABLE', async () => {
   const grid = await executionGrid({ engine: { scheduler: { retry: RETRY_ONCE } } })
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -289,7 +292,7 @@ const RETRY_ONCE = {
   onFailure: false,
 }
 
-test('a fault that trying again would not help is FAILED_PRECONDITION, after one try', async () => {
+test('a final fault is FAILED_PRECONDITION after one attempt', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -300,7 +303,7 @@ test('a fault that trying again would not help is FAILED_PRECONDITION, after one
   expect(response?.status?.details).toBeUndefined()
 })
 
-test('a task that took more workers down with it than it may is UNAVAILABLE', async () => {
+test('a task that lost four workers is UNAVAILABLE', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   await stream.next()
@@ -315,7 +318,7 @@ test('a task that took more workers down with it than it may is UNAVAILABLE', as
   expect(response?.status).toMatchObject({ code: 14, message: expect.stringContaining('w1 and w2 and w3 and w4') })
 })
 
-test('a result that is none is INTERNAL, and is not cached', async () => {
+test('a malformed ActionResult is INTERNAL, and is not cached', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const request = await grid.action()
@@ -326,7 +329,7 @@ test('a result that is none is INTERNAL, and is not cached', async () => {
   expect((await grid.execute(request).next())?.done).toBeUndefined()
 })
 
-test('a result that says it failed is not cached, though its worker calls it a success', async () => {
+test('a result with a non-zero exit code is not cached, although its worker reports a success', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const request = await grid.action()

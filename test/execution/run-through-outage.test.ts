@@ -7,7 +7,7 @@ import { startWorkerProcess, windlass } from '../workers/worker-process.ts'
 
 const OUTAGE_MS = 3000
 
-test('a command on the grid is followed through an outage of its server, though nothing else keeps the program', async () => {
+test('windlass run continues to follow its task after a server outage of three seconds', async () => {
   const server = await startProcess(ownFolder())
   onTestFinished(server.kill)
   await startWorkerProcess(server.grpc)

@@ -1,6 +1,6 @@
 /**
- * What the first implementation of the protocol that our workers speak got wrong, each by name. Here a whole server and
- * whole workers do it.
+ * Defects of the first implementation of the protocol that our workers speak. Each test runs a whole server and whole
+ * workers.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { shell, type WholeGrid, wholeGrid } from './whole-grid.ts'
 
 type Output = { path: string; digest: ReturnType<typeof nameOf>; isExecutable?: boolean }
 
-/** Adds a line to a file that outlives the room, so that runs can be counted. */
+/** Appends a line to a file outside the room, so that runs can be counted. */
 function counted({ folder }: WholeGrid) {
   const file = sharedFile(folder, 'runs')
   return { script: `echo x >> ${file}`, runs: () => readFileSync(file, 'utf8').length / 2 }
@@ -26,8 +26,8 @@ const textOf = (raw: unknown): string => Buffer.from(String(raw ?? ''), 'base64'
 
 const files = ({ result }: ResponseJson): Output[] => (result?.outputFiles ?? []) as Output[]
 
-describe('the cache', () => {
-  test('a hit enqueues nothing, and says that it is one', async () => {
+describe('the action cache', () => {
+  test('a hit queues nothing and is marked as cached', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const { script, runs } = counted(grid)
@@ -37,7 +37,7 @@ describe('the cache', () => {
     expect([only?.done, only?.response?.cachedResult, more.length, runs()]).toEqual([true, true, 0, 1])
   })
 
-  test('what exits with another code than 0 is not kept', async () => {
+  test('a result with a non-zero exit code is not stored', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const { script, runs } = counted(grid)
@@ -50,7 +50,7 @@ describe('the cache', () => {
     expect(await refusal(asked)).toMatchObject({ code: STATUS.notFound })
   })
 
-  test('do_not_cache is not kept either', async () => {
+  test('a result with do_not_cache is not stored', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const { script, runs } = counted(grid)
@@ -61,7 +61,7 @@ describe('the cache', () => {
   })
 })
 
-test('a task that fails completes its operation', async () => {
+test('a task that fails completes its operation with FAILED_PRECONDITION', async () => {
   const grid = await wholeGrid()
   await grid.worker()
   const messages = await grid.execute(await grid.action({ command: shell('true', { workingDirectory: 'nowhere' }) }))
@@ -70,8 +70,8 @@ test('a task that fails completes its operation', async () => {
   expect(response?.message).toContain('nowhere')
 })
 
-describe('what an action asks for is honoured:', () => {
-  test('its timeout, and what it printed until then is there', async () => {
+describe('properties of an action', () => {
+  test('timeout: the command is killed, and its output so far is returned with DEADLINE_EXCEEDED', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const pid = join(grid.folder, 'pid')
@@ -82,7 +82,7 @@ describe('what an action asks for is honoured:', () => {
     await until(() => !existsSync(`/proc/${readFileSync(pid, 'utf8').trim()}`))
   })
 
-  test('its platform: it goes to the worker that offers it, and to none when there is none', async () => {
+  test('platform: the task runs on the worker that offers it, or fails with FAILED_PRECONDITION', async () => {
     const grid = await wholeGrid({ EXECUTION_SCHEDULER_NO_WORKER_GRACE_SECONDS: '0.2' })
     await grid.worker({ WINDLASS_WORKER_WORKER_ID: 'plain', WINDLASS_WORKER_LABELS: 'speed=slow' })
     await grid.worker({ WINDLASS_WORKER_WORKER_ID: 'fast', WINDLASS_WORKER_LABELS: 'speed=fast' })
@@ -94,7 +94,7 @@ describe('what an action asks for is honoured:', () => {
     expect(status?.code).toBe(STATUS.failedPrecondition)
   })
 
-  test('its priority: a lower number goes first', async () => {
+  test('priority: the task with the lower number runs first', async () => {
     const grid = await wholeGrid()
     const order = sharedFile(grid.folder, 'order')
     const go = join(grid.folder, 'go')
@@ -125,7 +125,7 @@ describe('what an action asks for is honoured:', () => {
     expect(readFileSync(order, 'utf8')).toBe('soon\nlate\n')
   })
 
-  test('its environment, and nothing of the worker’s own beyond what it documents', async () => {
+  test('environment: the command gets its own variables, and no WINDLASS_WORKER_ variable of the worker', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const environmentVariables = [
@@ -141,7 +141,7 @@ describe('what an action asks for is honoured:', () => {
   })
 })
 
-test('a lease that expires is queued again, and another worker does it', async () => {
+test('a task whose lease expires is queued again and runs on another worker', async () => {
   const grid = await wholeGrid({
     EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '1',
     EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '1',
@@ -158,8 +158,8 @@ test('a lease that expires is queued again, and another worker does it', async (
   expect(textOf(result?.stdoutRaw)).toBe('done at last\n')
 })
 
-describe('outputs are collected:', () => {
-  test('output_files and output_directories, as older clients ask for them', async () => {
+describe('outputs of an action', () => {
+  test('output_files and output_directories are collected for older clients', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const response = await grid.run({
@@ -173,7 +173,7 @@ describe('outputs are collected:', () => {
     expect(response.result?.outputDirectories).toMatchObject([{ path: 'd', treeDigest: {} }])
   })
 
-  test('directories that output_paths names, with what is in them', async () => {
+  test('a directory in output_paths is collected with its content', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const command = shell('mkdir -p out/deep; echo 2 > out/deep/f; echo 1 > file', { outputPaths: ['file', 'out'] })
@@ -186,7 +186,7 @@ describe('outputs are collected:', () => {
     expect(tree.children.map((child) => child.files)).toMatchObject([[{ name: 'f' }]])
   })
 
-  test('symlinks, as links, dangling ones too', async () => {
+  test('symlinks are collected as links, also dangling ones', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const script = 'echo 1 > a; ln -s a to-file; mkdir d; ln -s d to-directory; ln -s nowhere dangling'
@@ -204,7 +204,7 @@ describe('outputs are collected:', () => {
     expect(older.result?.outputDirectorySymlinks).toMatchObject([{ path: 'to-directory', target: 'd' }])
   })
 
-  test('under a working directory, whose inputs are seen from there', async () => {
+  test('output paths are relative to the working directory', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const file = Buffer.from('flour')
@@ -219,8 +219,8 @@ describe('outputs are collected:', () => {
   })
 })
 
-describe('blobs:', () => {
-  test('a large one passes through in pieces, and is never whole in memory', { timeout: 600_000 }, async () => {
+describe('blobs of an action', () => {
+  test('an output of 320 MiB is streamed and never held whole in memory', { timeout: 600_000 }, async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const MIB = 1024 * 1024
@@ -245,11 +245,11 @@ describe('blobs:', () => {
     } finally {
       clearInterval(looking)
     }
-    // Server, worker and client are all in this process: each of them would have had all of it.
+    // Server, worker and client all run in this process: each of them would have held all of it.
     expect((most - before) / MIB).toBeLessThan(size / MIB)
   })
 
-  test('the empty one need not be uploaded', async () => {
+  test('the empty blob need not be uploaded', async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const nothing = nameOf(new Uint8Array())
@@ -263,7 +263,7 @@ describe('blobs:', () => {
     expect(files(response)).toMatchObject([{ path: 'made', digest: { hash: nothing.hash } }])
   })
 
-  test('the right hash with another size is not there', async () => {
+  test('a digest with a wrong size is missing', async () => {
     const grid = await wholeGrid()
     const { actionDigest } = await grid.action({ command: shell('true') })
     const other = { ...actionDigest, sizeBytes: String(Number(actionDigest.sizeBytes) + 1) }

@@ -19,7 +19,7 @@ async function contentOf({ blobs }: ReturnType<typeof memoryInstance>, { serverL
   return text
 }
 
-test('a task that the grid could not run has a log for people: what was tried, by whom, when, and why it failed', async () => {
+test('a task that the grid could not run has a server log with attempts, worker, times and reason', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -43,7 +43,7 @@ test('a task that the grid could not run has a log for people: what was tried, b
   expect(again?.response?.serverLogs).toEqual(response?.serverLogs)
 })
 
-test('a command whose time was up has one beside its result', async () => {
+test('a command that timed out has a server log beside its result', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -55,7 +55,7 @@ test('a command whose time was up has one beside its result', async () => {
   expect(await contentOf(grid.instance, response as ResponseJson)).toMatch(/^state {9}timeout/m)
 })
 
-test('a task that the grid ran has none, be it that its command failed', async () => {
+test('a task that ran has no server log, even when its command failed', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   for (const exitCode of [0, 1]) {
@@ -68,7 +68,7 @@ test('a task that the grid ran has none, be it that its command failed', async (
   }
 })
 
-test('a store without room for it goes without: the failure is told all the same', async () => {
+test('with a full store the log is omitted, and the failure is still reported', async () => {
   const instance = memoryInstance()
   const full = new FaultError({ kind: 'exhausted', resource: 'disk', retryAfterMs: 1 })
   const grid = await executionGrid({ instance })

@@ -5,7 +5,7 @@ import { manualClock } from '../../src/testing/manual-clock.ts'
 import { executionGrid, memoryInstance, refusal } from './execution-grid.ts'
 import { base64, nameOf, resultOf } from './messages.ts'
 
-test('a client that was cut off comes back by name, hears how it stands, and then the rest', async () => {
+test('WaitExecution sends a reconnected client the current state and then the rest', async () => {
   const grid = await executionGrid()
   const stream = grid.execute(await grid.action())
   const name = (await stream.next())?.name ?? ''
@@ -19,7 +19,7 @@ test('a client that was cut off comes back by name, hears how it stands, and the
   expect(await again.rest()).toMatchObject([{ name, done: true, response: { result: { stdoutRaw: base64('x') } } }])
 })
 
-test('a dropped stream is not a cancel: the task goes on, and its result is there for whoever comes', async () => {
+test('a dropped Execute stream does not cancel the task, and WaitExecution returns its result', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -28,12 +28,12 @@ test('a dropped stream is not a cancel: the task goes on, and its result is ther
   stream.cancel()
   await until(() => grid.engine.figures().watches === 0)
   await grid.after(50_000)
-  expect(worker.heard).toEqual([])
+  expect(worker.calls).toEqual([])
   await worker.finish(undefined, { result: resultOf({ stdoutRaw: base64('x') }) })
   expect(await grid.waitExecution(name).rest()).toMatchObject([{ name, done: true }])
 })
 
-test('a task for which nobody came back is cancelled in the end', async () => {
+test('a task whose clients do not reconnect within 60 s is cancelled', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const stream = grid.execute(await grid.action())
@@ -43,10 +43,10 @@ test('a task for which nobody came back is cancelled in the end', async () => {
   stream.cancel()
   await until(() => grid.engine.figures().watches === 0)
   await grid.after(60_000)
-  expect(worker.heard).toEqual([`stop ${attempt}: cancelled`])
+  expect(worker.calls).toEqual([`stop ${attempt}: cancelled`])
 })
 
-test('an operation that is over is answered at once with its end, inlined as its client wished', async () => {
+test('WaitExecution of a finished operation returns its end at once, with inlined outputs', async () => {
   const grid = await executionGrid()
   const worker = grid.worker('w1')
   const out = Buffer.from('printed')
@@ -59,7 +59,7 @@ test('an operation that is over is answered at once with its end, inlined as its
   expect(await grid.waitExecution(last?.name ?? '').rest()).toEqual([last])
 })
 
-test('an operation answered from the cache can be asked after too', async () => {
+test('WaitExecution finds an operation that was answered from the cache', async () => {
   const grid = await executionGrid()
   const request = await grid.action()
   const { hash, sizeBytes } = request.actionDigest
@@ -68,7 +68,7 @@ test('an operation answered from the cache can be asked after too', async () => 
   expect(await grid.waitExecution(only?.name ?? '').rest()).toEqual([only])
 })
 
-test('names survive a restart, and so do results', async () => {
+test('operation names and results survive a restart', async () => {
   const records = memoryRecords()
   const clock = manualClock()
   const instance = memoryInstance()
@@ -81,7 +81,7 @@ test('names survive a restart, and so do results', async () => {
   const open = before.execute(await before.action({ action: { salt: 'AA==' } }))
   const name = (await open.next())?.name ?? ''
   await before.engine.close()
-  // The stream ends so that its client knows to come back.
+  // The stream ends with UNAVAILABLE, so that its client reconnects.
   expect((await refusal(open.rest())).code).toBe(14)
 
   const after = await executionGrid({ records, clock, instance })
@@ -100,12 +100,12 @@ test.each([
   ['no name', ''],
   ['the name of another server’s operation', 'c0ffee'],
   ['an instance that cannot be', '../operations/x'],
-])('%s is NOT_FOUND', async (_, name) => {
+])('WaitExecution of %s is NOT_FOUND', async (_, name) => {
   const grid = await executionGrid()
   expect((await refusal(grid.waitExecution(name).rest())).code).toBe(5)
 })
 
-test('the operation of one instance is not found under another', async () => {
+test('WaitExecution of an operation of another instance is NOT_FOUND', async () => {
   const grid = await executionGrid()
   const first = await grid.execute({ ...(await grid.action()), instanceName: 'mine' }).next()
   const id = first?.name.split('/').at(-1)
@@ -113,7 +113,7 @@ test('the operation of one instance is not found under another', async () => {
   expect((await refusal(grid.waitExecution(`operations/${id}`).rest())).code).toBe(5)
 })
 
-test('what came by another door is not found here', async () => {
+test('WaitExecution of a task of another API is NOT_FOUND', async () => {
   const grid = await executionGrid()
   const { operation } = await grid.submit({ instance: '', origin: 'snippet' })
   expect((await refusal(grid.waitExecution(`operations/${operation}`).rest())).code).toBe(5)

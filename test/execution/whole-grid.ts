@@ -1,4 +1,4 @@
-/** A whole server and whole workers, and a client that speaks to them in another implementation's messages. */
+/** A whole server, whole workers, and a client that encodes its messages with another implementation than ours. */
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
@@ -19,11 +19,11 @@ export interface WholeGrid {
   worker(settings?: Record<string, string>): Promise<WorkerHere>
   call<T = JsonObject>(service: string, method: string, request: JsonObject): Promise<T>
   put(...blobs: readonly Uint8Array[]): Promise<void>
-  /** Uploads action, command and root; what the root names must be there, or be missing. */
+  /** Uploads action, command and root; the children of the root must be stored, or be missing on purpose. */
   action(parts: ActionParts): Promise<{ actionDigest: DigestJson }>
-  /** How it fared, from the first message to the last. */
+  /** All messages of the Execute stream. */
   execute(request: JsonObject): Promise<OperationJson[]>
-  /** Runs it, and answers what came of it. */
+  /** Runs an action and returns its ExecuteResponse. */
   run(parts: ActionParts, request?: JsonObject): Promise<ResponseJson>
   read(digest: DigestJson | undefined, took?: (piece: Uint8Array) => void): Promise<Buffer>
 }
@@ -42,8 +42,8 @@ export async function wholeGrid(settings: Record<string, string> = {}): Promise<
     await server.stop()
   })
   const call: WholeGrid['call'] = async <T>(service: string, method: string, request: JsonObject) => {
-    const [asked, told] = [`${method}Request`, method === 'GetActionResult' ? 'ActionResult' : `${method}Response`]
-    return decoded<T>(told, (await channel.unary(`${REAPI}.${service}/${method}`, encoded(asked, request))).message)
+    const [asked, reported] = [`${method}Request`, method === 'GetActionResult' ? 'ActionResult' : `${method}Response`]
+    return decoded<T>(reported, (await channel.unary(`${REAPI}.${service}/${method}`, encoded(asked, request))).message)
   }
   const put = async (...blobs: readonly Uint8Array[]): Promise<void> => {
     const requests = blobs.map((blob) => ({ digest: nameOf(blob), data: base64(blob) }))
@@ -58,7 +58,7 @@ export async function wholeGrid(settings: Record<string, string> = {}): Promise<
     const [commandBytes, rootBytes] = [encoded('Command', command), encoded('Directory', root)]
     const digests = { commandDigest: nameOf(commandBytes), inputRootDigest: nameOf(rootBytes) }
     const bytes = encoded('Action', { ...digests, ...more })
-    // Nobody uploads the empty blob, which is what a tree of nothing is.
+    // Clients never upload the empty blob, which is the encoding of an empty Directory.
     await put(...[commandBytes, rootBytes, bytes].filter(({ length }) => length > 0))
     return { actionDigest: nameOf(bytes) }
   }

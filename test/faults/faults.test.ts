@@ -7,7 +7,7 @@ import { runFaults } from './run-faults.ts'
 
 const seed = seedOfRun()
 
-test(`workers and the server are killed under load: nothing is lost, applied twice or stuck (WINDLASS_SEED=${seed})`, async () => {
+test(`no task is lost, applied twice or stuck when processes are killed (WINDLASS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-faults-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   const { failures, summary } = await runFaults({ kills: 10, tasks: 200, seed, folder, say() {} })

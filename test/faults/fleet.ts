@@ -1,4 +1,4 @@
-/** A server and some workers, each a process of its own; the server has the same address in all its lives. */
+/** A server and some workers, each a separate process; the server keeps its address across restarts. */
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { type Mortal, mortal } from './mortal.ts'
 export interface Fleet extends AsyncDisposable {
   /** `127.0.0.1:23456` */
   readonly address: string
-  /** What its server stores. */
+  /** The data directory of its server. */
   readonly data: string
   readonly server: Mortal
   readonly workers: readonly Mortal[]
-  /** How often something happened in this life of the server, by the name of a metric, over all labels. */
+  /** The sum of a metric over all labels, since the server's last start. */
   counted(metric: string): Promise<number>
 }
 
@@ -21,11 +21,11 @@ export interface FleetOptions {
   readonly slots: number
   /** Keys such as EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS. */
   readonly settings?: Readonly<Record<string, string>>
-  /** The name of a worker in its next life; the same as in the last when not said. */
+  /** The name of a worker at its next start; by default the same as before. */
   readonly nameOf?: (worker: number) => string
 }
 
-/** Everything is up when this resolves. */
+/** Resolves when every process is ready. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { folder, workers: count, slots, settings = {}, nameOf = (worker) => `worker-${worker}` } = options
   mkdirSync(folder, { recursive: true })
@@ -73,8 +73,8 @@ async function countIn(http: string, metric: string): Promise<number> {
 const [LOWEST_PORT, HIGHEST_PORT] = [15_000, 30_000]
 
 /**
- * One that nobody holds, below those that the system gives to whoever connects: while the server is dead, one of its
- * own clients could be given its port, and would then be talking to itself.
+ * A free port below the ephemeral range: while the server is down, the kernel could otherwise give its port to one of
+ * its own clients, which would then connect to itself.
  */
 async function steadyPort(): Promise<number> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** Kills servers and workers at random, and starts them again a moment later, some while others are still down. */
+/** Kills servers and workers at random, and restarts them a moment later, some while others are still down. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../src/testing/random-source.ts'
 import type { Fleet } from './fleet.ts'
@@ -7,7 +7,7 @@ import type { Mortal } from './mortal.ts'
 const SERVER_CHANCE = 0.25
 const LONGEST_PAUSE_MS = 1500
 const LONGEST_DOWN_MS = 400
-/** In this part of all cases even one that is only just starting. */
+/** The share of kills that may hit a process that is still starting. */
 const INFANT_CHANCE = 0.1
 
 export interface Havoc {
@@ -17,7 +17,7 @@ export interface Havoc {
   killed(victim: Mortal, count: number): void
 }
 
-/** Resolves when everything is up again. */
+/** Resolves when everything is running again. */
 export async function wreakHavoc({ server, workers }: Fleet, { kills, random, killed }: Havoc): Promise<void> {
   const starting = new Map<Mortal, Promise<unknown>>()
   const restart = async (victim: Mortal, downMs: number): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A process of ours that may be killed at any moment, and is then started again in the same place, as a supervisor would. */
+/** A process of ours that may be killed at any moment and is restarted in the same place, as by a supervisor. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -14,13 +14,13 @@ const PAUSE_MS = 200
 export interface Mortal {
   readonly name: string
   /**
-   * Resolves with its first line, when it is ready; one that ends before it is ready is started again. Undefined when
-   * it was killed meanwhile.
+   * Resolves with its first line when it is ready; a process that exits before is started again. Undefined when it was
+   * killed meanwhile.
    */
   start(): Promise<string | undefined>
-  /** Without a word to it; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when it has exited. */
   kill(): Promise<void>
-  /** Lets it end well; resolves with how it did. */
+  /** Stops it gracefully; resolves with its exit code. */
   stop(): Promise<number | null>
 }
 
@@ -28,7 +28,7 @@ export interface MortalOptions {
   readonly name: string
   readonly args: () => readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** What all its lives have to say. */
+  /** The file that receives the log of all its processes. */
   readonly log: string
 }
 
@@ -72,7 +72,7 @@ export function mortal({ name, args, env, log }: MortalOptions): Mortal {
   }
 }
 
-/** Undefined when it ended without one. */
+/** Undefined when the process exited without printing a line. */
 function firstLineOf({ stdout }: ChildProcess): Promise<string | undefined> {
   return new Promise((done) => {
     if (stdout === null) return done(undefined)

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * A folder in which commands can leave something, whoever they run as: a worker that is root runs them as nobody. The
- * folder that holds it is one of the test's own, and lets others through.
+ * A folder in which commands of any user can write: a worker that is root runs them as nobody. Its parent is the test's
+ * own folder, which other users may traverse.
  */
 export function openFolder(path: string): void {
   mkdirSync(path, { recursive: true })

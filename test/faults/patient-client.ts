@@ -1,6 +1,6 @@
 /**
- * A client that does not give up, in the way of Bazel: it asks for an action to be run, follows the operation, and when
- * the connection breaks asks after the operation by its name; only when nobody knows that name does it start over.
+ * A client that retries like Bazel: it executes an action, follows the operation, and calls WaitExecution when the
+ * connection breaks; it executes the action again only when the operation is NOT_FOUND.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/app/process/clock.ts'
@@ -10,23 +10,27 @@ import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { getActionResultRequest } from '../../src/wire/calls/action-cache.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { batchUpdatedFromProto, batchUpdateToProto, type PackedBlob } from '../../src/wire/reapi/cas-calls.ts'
-import { type ExecutionOperation, executionOperationFromProto } from '../../src/wire/reapi/execution-operation.ts'
-import { executeRequestToProto, waitExecutionRequestToProto } from '../../src/wire/reapi/execution-request.ts'
+import {
+  type ExecutionOperation,
+  executeRequestToProto,
+  executionOperationFromProto,
+  waitExecutionRequestToProto,
+} from '../../src/wire/reapi/execution.ts'
 
 const SERVICE = '/build.bazel.remote.execution.v2'
 const SCOPE = { instance: '', fn: 'sha256' } as const
 const PAUSE_MS = 200
-/** What passes, and is worth another try. */
+/** Transient status codes, which are retried. */
 const PASSING: readonly number[] = [STATUS.unavailable, STATUS.aborted, STATUS.internal, STATUS.resourceExhausted]
 
-/** How one action went, as its client saw it. */
+/** The course of one action, as its client saw it. */
 export interface Story {
-  /** The name of the try that printed it. */
+  /** The name of the attempt that printed it. */
   readonly printed: string
   readonly exitCode: number
-  /** All operations that stood for it, the one that ended it last. */
+  /** All operations of the action, the one that ended it last. */
   readonly operations: readonly string[]
-  /** How often it was followed up by its name, and how often the server said that it failed and should be asked again. */
+  /** The number of WaitExecution calls, and the retryable failures that the server reported. */
   readonly waits: number
   readonly failures: readonly string[]
 }
@@ -34,14 +38,14 @@ export interface Story {
 export interface PatientClient {
   upload(blobs: readonly PackedBlob[]): Promise<void>
   execute(action: Digest, signal: AbortSignal): Promise<Story>
-  /** What the operation ended with; undefined when nobody knows it. */
+  /** The operation's end; undefined when it is NOT_FOUND. */
   look(operation: string): Promise<ExecutionOperation | undefined>
-  /** What the action cache holds for it; undefined when that is nothing. */
+  /** The stdout in the action cache; undefined when there is no entry. */
   cached(action: Digest): Promise<string | undefined>
   close(): void
 }
 
-/** What a result says was printed. */
+/** The stdout of a result. */
 const printedIn = (result: Uint8Array | undefined): { printed: string; exitCode: number } => {
   const { stdout, exitCode } = actionResultFromProto(result ?? new Uint8Array(), 'sha256')
   return {
@@ -60,11 +64,11 @@ export function patientClient(address: string): PatientClient {
   const channel = createChannel({ address: { host, port: Number(port) }, timing, maxBackoffMs: 500 })
   const follow = (method: string, request: Uint8Array, signal: AbortSignal) =>
     channel.serverStreaming(`${SERVICE}.Execution/${method}`, request, { signal })
-  /** The last that was heard of it before the stream broke or ended. */
-  const last = async (method: string, request: Uint8Array, { signal, heard }: Listening): Promise<void> => {
+  /** Follows an operation, and passes on its last message before the stream broke or ended. */
+  const last = async (method: string, request: Uint8Array, { signal, heard: received }: Listening): Promise<void> => {
     const call = follow(method, request, signal)
     call.trailers.catch(() => {})
-    for await (const message of call) heard(executionOperationFromProto(Buffer.from(message)))
+    for await (const message of call) received(executionOperationFromProto(Buffer.from(message)))
   }
   return {
     async upload(blobs) {
@@ -75,11 +79,11 @@ export function patientClient(address: string): PatientClient {
     },
     execute: (action, signal) => executePatiently(last, action, signal),
     async look(operation) {
-      let heard: ExecutionOperation | undefined
+      let received: ExecutionOperation | undefined
       const listening = {
         signal: AbortSignal.timeout(30_000),
         heard(news: ExecutionOperation) {
-          heard = news
+          received = news
         },
       }
       try {
@@ -87,7 +91,7 @@ export function patientClient(address: string): PatientClient {
       } catch (error) {
         if (!(error instanceof GrpcError) || error.code !== STATUS.notFound) throw error
       }
-      return heard
+      return received
     },
     async cached(action) {
       try {
@@ -117,16 +121,16 @@ async function executePatiently(follow: Follow, actionDigest: Digest, signal: Ab
   const failures: string[] = []
   let waits = 0
   let current: ExecutionOperation | undefined
-  const heard = (operation: ExecutionOperation): void => {
+  const received = (operation: ExecutionOperation): void => {
     current = operation
     if (operations.at(-1) !== operation.name) operations.push(operation.name)
   }
   for (;;) {
     try {
-      if (current === undefined) await follow('Execute', executeRequestToProto(request), { signal, heard })
+      if (current === undefined) await follow('Execute', executeRequestToProto(request), { signal, heard: received })
       else {
         waits++
-        await follow('WaitExecution', waitExecutionRequestToProto(current.name), { signal, heard })
+        await follow('WaitExecution', waitExecutionRequestToProto(current.name), { signal, heard: received })
       }
     } catch (error) {
       signal.throwIfAborted()

@@ -1,4 +1,7 @@
-/** A load of short tasks on a fleet whose server and workers are killed all the while, and what must hold after it. */
+/**
+ * A load of short tasks on a fleet whose server and workers are killed throughout, and the invariants that must hold
+ * after it.
+ */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFrom } from '../../src/testing/random-source.ts'
@@ -14,9 +17,9 @@ const MOST_OPEN = 40
 const BATCH = 200
 const LEASE_SECONDS = 15
 const RECONNECT_SECONDS = 5
-/** After a connection is lost its worker has so long to come back. */
+/** The time that a worker has to reconnect after its connection is lost. */
 const DISCONNECT_SECONDS = 10
-/** With everybody back at work, somebody must end something in this time: the longest that a lost lease can block one. */
+/** When all processes are up, some task must end within this time: the longest that a lost lease can block one. */
 const STUCK_MS = (LEASE_SECONDS + RECONNECT_SECONDS + DISCONNECT_SECONDS) * 1000
 
 const SETTINGS = {
@@ -34,11 +37,11 @@ export interface FaultRun {
   say(words: string): void
 }
 
-export async function runFaults({ tasks: count, kills, seed, folder, say }: FaultRun): Promise<Verdict> {
+export async function runFaults({ tasks: count, kills, seed, folder, say: send }: FaultRun): Promise<Verdict> {
   const random = randomFrom(seed)
   const tasks = shortTasks(count, join(folder, 'ledger'), random)
   const lives = new Map<number, number>()
-  // Some come back under the name that they had, and some under another.
+  // Half of the workers restart under the same name, the others under a new one.
   const nameOf = (worker: number): string => {
     const life = (lives.get(worker) ?? 0) + (random.chance(0.5) ? 1 : 0)
     lives.set(worker, life)
@@ -56,7 +59,7 @@ export async function runFaults({ tasks: count, kills, seed, folder, say }: Faul
     random,
     killed({ name }, killed) {
       load.allow((count * (killed + 1)) / (kills + 1))
-      if (killed % 10 === 0) say(`${killed} kills, the last of ${name}; ${load.ended()} of ${count} tasks done`)
+      if (killed % 10 === 0) send(`${killed} kills, the last of ${name}; ${load.ended()} of ${count} tasks done`)
     },
   })
   load.allow(count)
@@ -67,22 +70,22 @@ export async function runFaults({ tasks: count, kills, seed, folder, say }: Faul
 }
 
 interface Load {
-  /** So many may be begun in all. */
+  /** The total number of tasks that may be started. */
   allow(count: number): void
   ended(): number
   readonly told: ReadonlyMap<ShortTask, Told>
   readonly failures: readonly string[]
-  /** Resolves when all are over, or when nothing ends any more; answers what is still open then. */
+  /** Resolves when all tasks are over, or when none ends any more; returns those that are still open. */
   over(stuckMs: number): Promise<readonly ShortTask[]>
 }
 
-/** What a client was told of a task, and how many tries had been begun by then. */
+/** The result that a client received for a task, and the number of attempts started by then. */
 export interface Told extends Story {
   readonly triesByThen: number
 }
 
 function startLoad(client: PatientClient, tasks: readonly ShortTask[]): Load {
-  const told = new Map<ShortTask, Told>()
+  const reported = new Map<ShortTask, Told>()
   const failures: string[] = []
   const open = new Set<ShortTask>()
   const giveUp = new AbortController()
@@ -92,7 +95,7 @@ function startLoad(client: PatientClient, tasks: readonly ShortTask[]): Load {
   const one = async (task: ShortTask): Promise<void> => {
     try {
       const story = await client.execute(task.action, giveUp.signal)
-      told.set(task, { ...story, triesByThen: task.tries().length })
+      reported.set(task, { ...story, triesByThen: task.tries().length })
     } catch (error) {
       if (giveUp.signal.aborted) return
       failures.push(`task ${task.number}: ${error instanceof Error ? error.message : error}`)
@@ -114,8 +117,8 @@ function startLoad(client: PatientClient, tasks: readonly ShortTask[]): Load {
       allowed = Math.min(tasks.length, Math.ceil(count))
       more()
     },
-    ended: () => told.size,
-    told,
+    ended: () => reported.size,
+    told: reported,
     failures,
     async over(stuckMs) {
       lastEnd = performance.now()

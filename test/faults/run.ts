@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults`: workers and the server are killed 200 times while they have 2,000 short tasks to do; nothing may
- * be lost, applied twice or stuck. `--kills N`, `--tasks N`, `--seed N` (to repeat a run), `--keep` leaves its folder.
+ * `npm run test:faults`: workers and the server are killed 200 times while they run 2,000 short tasks; no task may be
+ * lost, applied twice or stuck. `--kills N`, `--tasks N`, `--seed N` (to repeat a run), `--keep` keeps its folder.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

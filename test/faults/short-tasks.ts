@@ -1,6 +1,6 @@
 /**
- * Tasks that leave a trace of every try. Each try draws a name of its own, writes it into a ledger that no room holds,
- * works for a moment, and then prints that name: what a client is told says by which try it was made.
+ * Tasks that leave a trace of every attempt. Each attempt generates a name, writes it into a ledger outside any room,
+ * works for a moment, and prints the name: the stdout that a client receives identifies the attempt.
  */
 import { readFileSync } from 'node:fs'
 import type { Digest } from '../../src/base/digest.ts'
@@ -17,7 +17,7 @@ export interface ShortTask {
   readonly number: number
   readonly action: Digest
   readonly blobs: readonly PackedBlob[]
-  /** The names of its tries, in the order in which they began. */
+  /** The names of its attempts, in the order in which they began. */
   tries(): readonly string[]
 }
 

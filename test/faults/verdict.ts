@@ -1,4 +1,4 @@
-/** Nothing lost, nothing applied twice, nothing stuck: by what clients were told, what the cache holds, and the journal. */
+/** Checks that no task is lost, applied twice or stuck: by the clients' results, the action cache and the journal. */
 import { join } from 'node:path'
 import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.ts'
 import type { Fleet } from './fleet.ts'
@@ -7,9 +7,9 @@ import type { Told } from './run-faults.ts'
 import type { ShortTask } from './short-tasks.ts'
 
 export interface Verdict {
-  /** One sentence for each thing that is wrong. */
+  /** One sentence for each violation. */
   readonly failures: readonly string[]
-  /** What happened, in figures. */
+  /** The run in figures. */
   readonly summary: string
 }
 
@@ -21,13 +21,13 @@ export interface Evidence {
   readonly stuck: readonly ShortTask[]
 }
 
-/** Looks at a fleet that is up and idle; its server is stopped in the end, for its journal to be read. */
+/** Checks a fleet that is up and idle, then stops its server to read the journal. */
 export async function verdictOf(evidence: Evidence): Promise<Verdict> {
   const failures = evidence.stuck.map(({ number }) => `task ${number} is stuck`)
-  for (const [task, told] of evidence.told) {
-    failures.push(...(await wrongWith(task, told, evidence.client)))
+  for (const [task, reported] of evidence.told) {
+    failures.push(...(await wrongWith(task, reported, evidence.client)))
     const cached = await evidence.client.cached(task.action)
-    if (cached !== told.printed) failures.push(`task ${task.number}: told ${told.printed}, cached ${cached}`)
+    if (cached !== reported.printed) failures.push(`task ${task.number}: told ${reported.printed}, cached ${cached}`)
   }
   const code = await evidence.fleet.server.stop()
   if (code !== 0) failures.push(`the server did not end well: ${code}`)
@@ -36,30 +36,30 @@ export async function verdictOf(evidence: Evidence): Promise<Verdict> {
   return { failures: [...failures, ...history.failures], summary }
 }
 
-async function wrongWith(task: ShortTask, told: Told, client: PatientClient): Promise<string[]> {
+async function wrongWith(task: ShortTask, reported: Told, client: PatientClient): Promise<string[]> {
   const wrong: string[] = []
-  const say = (words: string): void => void wrong.push(`task ${task.number}: ${words}`)
+  const send = (words: string): void => void wrong.push(`task ${task.number}: ${words}`)
   const tries = task.tries()
-  if (told.exitCode !== 0) say(`ended with ${told.exitCode}`)
-  if (!tries.includes(told.printed)) say(`a result that no try made: ${JSON.stringify(told.printed)}`)
-  // Whoever asks again is told the same; of operations that the server never acknowledged nobody need know.
-  for (const operation of told.operations) {
+  if (reported.exitCode !== 0) send(`ended with ${reported.exitCode}`)
+  if (!tries.includes(reported.printed)) send(`a result that no try made: ${JSON.stringify(reported.printed)}`)
+  // A later query returns the same result; operations that the server never acknowledged may be unknown.
+  for (const operation of reported.operations) {
     const now = await client.look(operation)
-    if (now === undefined) say(`nobody knows operation ${operation} any more`)
-    else if (now.response?.status.code === 0 && printedBy(now) !== told.printed)
-      say(`its client was told of ${told.printed}, and later of ${printedBy(now)}`)
-    else if (now.response === undefined) say(`operation ${operation} is not over`)
+    if (now === undefined) send(`nobody knows operation ${operation} any more`)
+    else if (now.response?.status.code === 0 && printedBy(now) !== reported.printed)
+      send(`its client was told of ${reported.printed}, and later of ${printedBy(now)}`)
+    else if (now.response === undefined) send(`operation ${operation} is not over`)
   }
-  if (tries.length > told.triesByThen) say(`run again after its end: ${tries.length - told.triesByThen} times`)
+  if (tries.length > reported.triesByThen) send(`run again after its end: ${tries.length - reported.triesByThen} times`)
   return wrong
 }
 
-function figuresOf({ told, tasks }: Evidence): string {
-  const all = [...told.values()]
+function figuresOf({ told: reported, tasks }: Evidence): string {
+  const all = [...reported.values()]
   const sum = (of: (one: Told) => number): number => all.reduce((total, one) => total + of(one), 0)
-  const tries = [...told.keys()].reduce((total, task) => total + task.tries().length, 0)
+  const tries = [...reported.keys()].reduce((total, task) => total + task.tries().length, 0)
   return [
-    `${told.size} of ${tasks.length} tasks told`,
+    `${reported.size} of ${tasks.length} tasks told`,
     `${tries} tries`,
     `${sum(({ waits }) => waits)} operations followed up by name`,
     `${sum(({ operations }) => operations.length - 1)} asked for again`,
@@ -67,7 +67,7 @@ function figuresOf({ told, tasks }: Evidence): string {
   ].join(', ')
 }
 
-/** How often each action was brought to an end, by the facts on record. */
+/** The number of times that each action was completed, by the facts in the journal. */
 async function historyOf({ fleet, tasks }: Evidence): Promise<Verdict> {
   const journal = await sqliteJournal({ folder: join(fleet.data, 'journal'), owner: 'faults', pid: process.pid })
   const applied = new Map<string, number>()
@@ -78,7 +78,7 @@ async function historyOf({ fleet, tasks }: Evidence): Promise<Verdict> {
       const page = await journal.list({ limit: 1000 }, cursor)
       for (const { operation, actionKey = '', end, lease, attempt } of page.tasks) {
         if (end === undefined) open.push(operation)
-        // One that never had a lease was answered from the cache.
+        // A task that never had a lease was answered from the cache.
         if (end?.state === 'completed' && lease !== undefined) applied.set(actionKey, (applied.get(actionKey) ?? 0) + 1)
         if (end !== undefined) ended++
         if (attempt > 1) superseded += (await journal.find(operation))?.superseded.length ?? 0

@@ -13,7 +13,7 @@ const NAMES = ['node', 'npm'] as const
 const folder = openFolder('npm')
 afterAll(folder.remove)
 
-/** The programs of the machine, and not those of this package: the first of each name on PATH outside of it. */
+/** The machine's programs, not those of this package: the first of each name on PATH outside of it. */
 const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.startsWith(ROOT))
 const machine = NAMES.map((name) => places.map((place) => join(place, name)).find((path) => existsSync(path)))
 const [node, npm] = machine
@@ -24,7 +24,7 @@ const env = { PATH, npm_config_update_notifier: 'false' }
 /** Fails on a Node older than 24. */
 const NODE_TEST = 'test/first-minutes/node-version.test.ts'
 
-/** Why this cannot run here; undefined when it can. */
+/** The reason why this cannot run here; undefined when it can. */
 async function reasonToSkip(): Promise<string | undefined> {
   if (missing.length > 0) return `no ${missing.join(' and ')} on PATH outside of this package`
   const head = await ran(['git', 'rev-parse', '--verify', 'HEAD'], { cwd: ROOT })
@@ -47,8 +47,8 @@ async function cloneOfHead(into: string): Promise<void> {
   expect(copy?.out).toBe(head?.out)
 }
 
-describe.each(VERSIONS)('npm %s, called by the Node of this machine', (version) => {
-  test('installs without a complaint about this package, and its scripts run on Node 24', {
+describe.each(VERSIONS)('npm %s with the Node of this machine', (version) => {
+  test('installs without a warning about this package, and its scripts run on Node 24', {
     timeout: 600_000,
   }, async (context) => {
     if (skipReason !== undefined) {
@@ -68,6 +68,9 @@ describe.each(VERSIONS)('npm %s, called by the Node of this machine', (version) 
     expect(installed, installed.err).toMatchObject({ code: 0 })
     expect(installed.err).not.toMatch(/EBADENGINE[^\n]*(\n[^\n]*EBADENGINE[^\n]*)*package: 'windlass@/)
 
+    const started = await ran(['sh', '-x', join(clone, 'bin/windlass'), '--version'], { cwd: clone, env })
+    expect(started, started.err).toMatchObject({ code: 0, err: expect.stringContaining('/dist/cli/main.js --version') })
+
     const tested = await ran([...called, 'test', '--', NODE_TEST], { cwd: clone, env })
     expect(tested, tested.out + tested.err).toMatchObject({ code: 0, out: expect.stringContaining('1 passed') })
     const benched = await ran([...called, 'run', 'bench'], { cwd: clone, env })
@@ -77,7 +80,7 @@ describe.each(VERSIONS)('npm %s, called by the Node of this machine', (version) 
   })
 })
 
-test('every npm script goes through a launcher of this package', async () => {
+test('every npm script starts with a launcher of this package', async () => {
   const { scripts } = (await import(join(ROOT, 'package.json'), { with: { type: 'json' } })).default as {
     scripts: Record<string, string>
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { FREE_PORTS, openFolder, serving, windlass } from './windlass-process.ts'
 
-test('windlass up --data ./grid, as its help shows it, runs commands', async () => {
+test('windlass up --data ./grid, as in its help, runs commands', async () => {
   const { path: cwd, remove } = openFolder('relative')
   onTestFinished(remove)
   const grid = await serving(['up', '--slots', '2', '--data', './grid', ...FREE_PORTS], { cwd })
@@ -15,7 +15,7 @@ test('windlass up --data ./grid, as its help shows it, runs commands', async () 
   expect(existsSync(join(cwd, 'grid'))).toBe(true)
 })
 
-test('a worker finds its folders and its socket file by relative paths', async () => {
+test('a worker accepts relative paths for its directories and its Unix socket', async () => {
   const { path: cwd, remove } = openFolder('relative')
   onTestFinished(remove)
   mkdirSync(join(cwd, 'run'))

@@ -17,13 +17,13 @@ afterAll(async () => {
 
 const sh = (script: string) => ran(['sh', '-c', script], { cwd, env })
 
-describe('windlass run reads standard input when it is piped', () => {
-  test('from a pipe', async () => {
+describe('stdin of windlass run', () => {
+  test('is read from a pipe', async () => {
     const counted = await sh("printf 'b\\na\\nb\\n' | windlass run -- sort")
     expect(counted, grid.err()).toMatchObject({ code: 0, out: 'a\nb\nb\n' })
   })
 
-  test('from a file, with arguments that are kept as they are, beside inputs and outputs', async () => {
+  test('is read from a file, and arguments with spaces, inputs and outputs are kept', async () => {
     writeFileSync(join(cwd, 'names'), 'one\ntwo\n')
     const script =
       'mkdir in && echo x > in/x && windlass run -i in -o out -- sh -c "cat > \\"\\$0\\"; ls -A" "a b" < names'
@@ -31,11 +31,11 @@ describe('windlass run reads standard input when it is piped', () => {
     expect(await sh('cat "out/a b"; ls -A out')).toMatchObject({ out: 'one\ntwo\na b\n' })
   })
 
-  test('a large one', async () => {
+  test('may have 20 MB', async () => {
     expect(await sh('head -c 20000000 /dev/zero | windlass run -- wc -c')).toMatchObject({ code: 0, out: '20000000\n' })
   })
 
-  test('and not when it is empty, /dev/null, or not wanted', async () => {
+  test('is not sent when it is empty, /dev/null, or --no-stdin is given', async () => {
     const listed = { code: 0, out: '' }
     expect(await sh(': | windlass run -- ls -A')).toMatchObject(listed)
     expect(await sh('windlass run -- ls -A < /dev/null')).toMatchObject(listed)

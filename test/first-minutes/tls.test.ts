@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthority } from '../../src/testing/certificates.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { startUp } from '../workers/up-process.ts'
 import { FREE_PORTS, openFolder, type Place, type Service, serving, windlass } from './windlass-process.ts'
 
 const { path: cwd, remove } = openFolder('tls')
@@ -26,7 +28,7 @@ beforeAll(() => {
 })
 afterAll(remove)
 
-/** The settings file of a server that shows one of the certificates. */
+/** The configuration of a server with one of the certificates. */
 function settings(name: string, more = ''): string[] {
   const file = join(cwd, `${name}-${more.length}.toml`)
   writeFileSync(file, `[server.tls]\ncert_file = "${cwd}/${name}.pem"\nkey_file = "${cwd}/${name}.key"\n${more}`)
@@ -35,7 +37,7 @@ function settings(name: string, more = ''): string[] {
 
 const port = (address: string | undefined): string => /:(\d+)$/.exec(address ?? '')?.[1] ?? ''
 
-describe('the worker of windlass up connects', () => {
+describe('the worker of windlass up', () => {
   const runs = async (flags: readonly string[], more: Place = { cwd }): Promise<void> => {
     const grid = await serving(['up', ...flags], more)
     try {
@@ -54,7 +56,7 @@ describe('the worker of windlass up connects', () => {
         ],
         { cwd },
       )
-      // A certificate for another name is no one that `run` accepts, but the worker of the same machine does.
+      // `run` does not accept a certificate for another name, but the worker on the same machine does.
       if (flags.some((flag) => flag.includes('named'))) await registered(grid)
       else expect(ran, grid.err()).toMatchObject({ code: 0, out: 'hello\n' })
     } finally {
@@ -67,9 +69,9 @@ describe('the worker of windlass up connects', () => {
     expect(grid.err()).toContain('"registered"')
   }
 
-  test('to a server whose certificate a CA signed', () => runs(settings('here')))
-  test('to one whose certificate names another host', () => runs(settings('named')))
-  test('with the trust and the identity that [worker.tls] names', () =>
+  test('connects to a server whose certificate a CA signed', () => runs(settings('here')))
+  test('connects to a server whose certificate names another host', () => runs(settings('named')))
+  test('connects with the CA and the client certificate of [worker.tls]', () =>
     runs(
       settings(
         'here',
@@ -78,7 +80,20 @@ describe('the worker of windlass up connects', () => {
     ))
 })
 
-describe('every command that dials takes the same flags and addresses', () => {
+test('/readyz reports a worker of windlass up that lacks the required client certificate', async () => {
+  const probes = `client_ca_file = "${cwd}/ca.pem"\n[http]\nhealth_address = "127.0.0.1:0"\n\n`
+  const up = await startUp({ data: join(cwd, 'mutual'), flags: settings('here', probes).slice(0, 2) })
+  const health = up.log().find(({ msg }) => msg === 'serving')?.health
+  await eventually(async () => {
+    const { reasons } = (await (await fetch(`http://${health}/readyz`)).json()) as { reasons: string[] }
+    expect(reasons.join()).toMatch(/^the worker waits for its server: .*requires a client certificate/)
+  })
+  expect(up.isReady()).toBe(false)
+  up.signal('SIGINT')
+  expect(await up.gone).toBe(0)
+})
+
+describe('client flags and addresses', () => {
   let plain: Service
   let secure: Service
   beforeAll(async () => {
@@ -107,17 +122,20 @@ describe('every command that dials takes the same flags and addresses', () => {
       : [first, ...flags, ...words]
   }
 
-  test.each(Object.keys(commands))('%s, by gRPC and HTTP addresses, by flag and by WINDLASS_SERVER', async (name) => {
-    const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
-    const argv = commands[name] ?? []
-    const addresses = [`grpc://127.0.0.1:${grpc}`, `http://127.0.0.1:${grpc}`, `http://127.0.0.1:${http}`]
-    for (const address of addresses)
-      expect(await windlass(withFlags(argv, ['--server', address]), { cwd }), address).toMatchObject({ code: 0 })
-    const env = { WINDLASS_SERVER: addresses.at(-1) }
-    expect(await windlass(argv, { cwd, env })).toMatchObject({ code: 0 })
-  })
+  test.each(Object.keys(commands))(
+    '%s accepts gRPC and HTTP addresses, by flag and by WINDLASS_SERVER',
+    async (name) => {
+      const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
+      const argv = commands[name] ?? []
+      const addresses = [`grpc://127.0.0.1:${grpc}`, `http://127.0.0.1:${grpc}`, `http://127.0.0.1:${http}`]
+      for (const address of addresses)
+        expect(await windlass(withFlags(argv, ['--server', address]), { cwd }), address).toMatchObject({ code: 0 })
+      const env = { WINDLASS_SERVER: addresses.at(-1) }
+      expect(await windlass(argv, { cwd, env })).toMatchObject({ code: 0 })
+    },
+  )
 
-  test.each(['workers', 'cas stat', 'check'])('%s, over mutual TLS, by either port', async (name) => {
+  test.each(['workers', 'cas stat', 'check'])('%s works over mutual TLS on either port', async (name) => {
     const [grpc, http] = [port(secure.ready.grpc), port(secure.ready.http)]
     for (const address of [`grpcs://127.0.0.1:${grpc}`, `https://localhost:${grpc}`, `https://127.0.0.1:${http}`]) {
       const argv = withFlags(commands[name] ?? [], ['--server', address, ...MUTUAL])
@@ -125,7 +143,7 @@ describe('every command that dials takes the same flags and addresses', () => {
     }
   })
 
-  test('what is wrong about an address is named', async () => {
+  test('a wrong port, scheme or certificate is named in the error', async () => {
     const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
     const [tlsGrpc, tlsHttp] = [port(secure.ready.grpc), port(secure.ready.http)]
     const says = async (flags: readonly string[], words: string): Promise<void> =>
@@ -139,9 +157,50 @@ describe('every command that dials takes the same flags and addresses', () => {
     await says([`grpc://127.0.0.1:${tlsGrpc}`], 'name it as grpcs://')
     await says([`grpcs://127.0.0.1:${tlsGrpc}`], 'is signed by none that is trusted here')
     await says([`grpcs://127.0.0.1:${tlsGrpc}`, '--ca', 'ca.pem'], 'the server requires a client certificate')
+    await says([`https://127.0.0.1:${tlsHttp}`, '--ca', 'ca.pem'], 'the server requires a client certificate')
+    await says([`https://127.0.0.1:${tlsHttp}`], 'is signed by none that is trusted here')
   })
 
-  test('health is served without a client certificate, and nothing else', async () => {
+  test('a file without a certificate or a key is named in the error, also by a worker', async () => {
+    const server = ['--server', `grpcs://127.0.0.1:${port(secure.ready.grpc)}`]
+    for (const command of [['workers'], ['worker', 'daemon', '--data', './none']]) {
+      const says = async (flags: readonly string[], words: RegExp): Promise<void> =>
+        expect(await windlass([...command, ...server, ...flags], { cwd })).toMatchObject({
+          code: 2,
+          err: expect.stringMatching(words),
+        })
+      await says(['--ca', 'me.key'], /ca: it has no certificate in PEM/)
+      await says(['--ca', 'ca.pem', '--cert', 'tool.cwl', '--key', 'me.key'], /cert and key: .*no start line/)
+      await says(['--ca', 'ca.pem', '--cert', 'here.pem', '--key', 'me.key'], /cert and key: .*key values mismatch/)
+    }
+  })
+
+  test('an HTTP client on the gRPC port gets status 421 and the HTTP address as JSON', async () => {
+    const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
+    const answer = await fetch(`http://127.0.0.1:${grpc}/healthz`)
+    expect(answer.status).toBe(421)
+    expect(await answer.json()).toMatchObject({ error: `this is the gRPC port; HTTP is on 127.0.0.1:${http}` })
+  })
+
+  test('cwl run, which needs the HTTP port, names a wrong scheme or certificate', async () => {
+    const grpc = port(plain.ready.grpc)
+    const [tlsGrpc, tlsHttp] = [port(secure.ready.grpc), port(secure.ready.http)]
+    const says = async (flags: readonly string[], words: string): Promise<void> =>
+      expect(await windlass(['cwl', 'run', '--server', ...flags, 'tool.cwl'], { cwd })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(words),
+      })
+    for (const address of [`grpcs://127.0.0.1:${tlsGrpc}`, `https://127.0.0.1:${tlsHttp}`]) {
+      await says([address, '--ca', 'ca.pem'], 'the server requires a client certificate')
+      await says([address], 'is signed by none that is trusted here')
+    }
+    for (const scheme of ['grpcs', 'https'])
+      await says([`${scheme}://127.0.0.1:${grpc}`], 'the peer does not speak TLS')
+    await says([`grpc://127.0.0.1:${tlsGrpc}`], 'name it as grpcs://')
+    await says([`http://127.0.0.1:${tlsHttp}`], 'name it as grpcs://')
+  })
+
+  test('the health address serves health without a client certificate, and nothing else', async () => {
     const at = `http://${secure.ready.health}`
     expect((await fetch(`${at}/healthz`)).status).toBe(200)
     expect(await (await fetch(`${at}/readyz`)).json()).toEqual({ ready: true, reasons: [] })

@@ -19,7 +19,7 @@ export interface Ended {
   readonly err: string
 }
 
-/** The variables of this test run, without those that would set something of Windlass or of its Node. */
+/** The environment of this test run, without variables that configure Windlass or its Node. */
 export const plainEnv = (): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(WINDLASS_|NODE_(?!EXTRA_CA_CERTS)|npm_|VITEST)/.test(name)),
@@ -54,7 +54,7 @@ export interface Service {
   stop(): Promise<number | null>
 }
 
-/** Starts a command that serves until it is stopped, on free ports; throws with its log when it does not get ready. */
+/** Starts a command that runs until it is stopped, on free ports; throws with its log when it does not become ready. */
 export async function serving(argv: readonly string[], { cwd, env = {} }: Place): Promise<Service> {
   const child = spawn(WINDLASS, [...argv, '--json'], {
     cwd,
@@ -83,7 +83,7 @@ export async function serving(argv: readonly string[], { cwd, env = {} }: Place)
 
 export const FREE_PORTS = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
 
-/** A folder that commands of other users can reach, and that goes away with `remove`. */
+/** A folder that other users can reach; `remove` deletes it. */
 export function openFolder(name: string): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), `windlass-${name}-`))
   chmodSync(path, 0o755)

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 
 type Listener = (value: never) => void
 
-/** As little of a socket as the engine needs, so that five million of them can be made. */
+/** The part of a socket that the engine needs, small enough to create five million of them. */
 export class BareSocket {
   writableLength = 0
   destroyed = false

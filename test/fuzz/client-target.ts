@@ -24,7 +24,7 @@ const HEAD: readonly HeaderPair[] = [
 const MESSAGE = Buffer.alloc(100, 3)
 const LARGE = Buffer.alloc(100_000, 4)
 
-/** Five calls, each of another temper, and a server that may say anything. */
+/** Five calls of different kinds, against a server that may send anything. */
 export function clientRun(input: Input): Run {
   const timing = new JumpingTiming()
   const socket = new BareSocket()

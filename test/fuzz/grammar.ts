@@ -1,4 +1,4 @@
-/** Frames made by the rules of the grammar and filled with what a hostile peer would put there. */
+/** Frames that follow the grammar, with the field values of a hostile peer. */
 import type { HeaderPair } from '../../src/grpc/header-text.ts'
 import { FLAG, FRAME_TYPE } from '../../src/grpc/http2/wire-format.ts'
 import { literals } from '../../src/grpc/server/response-blocks.ts'
@@ -74,7 +74,7 @@ const FRAGMENTS = [
   '40018101',
 ]
 
-/** Streams come in order, as from a client; now and then one does not. */
+/** Stream ids in order, as from a client; now and then one is out of order. */
 class Streams {
   readonly #random: Random
   #last = -1
@@ -96,7 +96,7 @@ class Streams {
 
 export function hostileFrames(random: Random, count: number, isClient: boolean): Buffer[] {
   const streams = new Streams(random)
-  // The client's own streams are there before the server says anything.
+  // The client's own streams are open before the server sends anything.
   if (!isClient) for (let i = 0; i < 5; i++) streams.fresh()
   return Array.from({ length: count }, () => random.pick(isClient ? FROM_CLIENT : FROM_SERVER)(random, streams))
 }
@@ -140,7 +140,7 @@ const body: Make = (random, streams) => {
     case 2:
       return paddedData(stream, message(random.bytes(random.below(40))), { padding: random.below(256), flags })
     case 3:
-      // A prefix that promises much, or is not one.
+      // A length prefix that announces too much, or is invalid.
       return data(
         stream,
         Buffer.from([random.pick([0, 0, 1, 2]), random.pick([0, 0, 1, 255]), 0, random.next() & 255, 9]),

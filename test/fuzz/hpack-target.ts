@@ -5,7 +5,7 @@ import type { Run } from './target.ts'
 
 const MOST_BYTES = 8192
 
-/** One decoder and its blocks, one after the other: only an HpackError may come out, and it ends the connection. */
+/** Feeds blocks to one decoder: it may throw only an HpackError, which ends the connection. */
 export function hpackRun(_input: Input): Run {
   const decoder = new HpackDecoder({ maxTableBytes: 4096, maxListBytes: MOST_BYTES })
   const problems: string[] = []

@@ -1,7 +1,7 @@
 /**
- * One input: what happens to one connection, step by step. `bytes` come from the peer; `advance` lets the clock run;
- * `stall` and `flow` make the socket refuse and take what we send; `turn` lets the event loop come round. For the
- * HPACK target each `bytes` is a whole header block.
+ * One input: the events of one connection, step by step. `bytes` come from the peer; `advance` moves the clock; `stall`
+ * and `flow` make the socket refuse and accept writes; `turn` runs the event loop once. For the HPACK target each
+ * `bytes` is a whole header block.
  */
 export type Step =
   | { readonly do: 'bytes'; readonly bytes: Buffer }
@@ -12,7 +12,7 @@ export type TargetName = 'server' | 'client' | 'hpack'
 
 export interface Input {
   readonly target: TargetName
-  /** How it was made, for the report. */
+  /** How the input was made, for the report. */
   readonly origin: string
   readonly steps: readonly Step[]
 }
@@ -20,7 +20,7 @@ export interface Input {
 export const bytesOf = (input: Input): Buffer =>
   Buffer.concat(input.steps.map((step) => (step.do === 'bytes' ? step.bytes : Buffer.alloc(0))))
 
-/** A text that `--replay` reads back. */
+/** The text form that `--replay` reads. */
 export function writeInput(input: Input, comment: string): string {
   const lines = input.steps.map((step) => {
     if (step.do === 'bytes') return `bytes ${step.bytes.toString('hex')}`

@@ -3,8 +3,8 @@ import { DEFAULT_WINDOW, FLAG, FRAME_TYPE, PREFACE, readUint32 } from '../../src
 import { cutFrames, describeFrame, type Frame } from '../../src/testing/http2-frames.ts'
 
 /**
- * Whatever the peer says, what we say must be sound: whole frames, header blocks that decode in sequence, nothing on a
- * stream after its end, a head before data, and never more data than the peer's window on the connection allowed.
+ * Whatever the peer sends, our output must be valid: whole frames, header blocks that decode in sequence, nothing on a
+ * stream after its end, headers before data, and never more data than the peer's connection window allowed.
  */
 export function judgeOutput(output: Buffer, input: Buffer, role: 'server' | 'client'): string[] {
   const ours = role === 'client' ? output.subarray(PREFACE.length) : output
@@ -21,7 +21,7 @@ export function judgeOutput(output: Buffer, input: Buffer, role: 'server' | 'cli
   return problems
 }
 
-/** An upper bound: what came after an error counts too. */
+/** An upper bound: window updates after an error count too. */
 function windowGiven(input: Buffer): number {
   let allowed = DEFAULT_WINDOW
   for (const { type, stream, payload } of cutFrames(input)) {
@@ -55,7 +55,7 @@ class Judge {
       if (state !== 'head sent') return state === undefined ? 'data before a head' : `data after it was ${state}`
       if ((flags & FLAG.endStream) !== 0) this.#states.set(stream, 'ended')
     }
-    // Twice is no fault: each late frame on a closed stream may be answered so.
+    // Two resets are allowed: each late frame on a closed stream may cause one.
     if (type === FRAME_TYPE.rstStream) this.#states.set(stream, 'reset')
     if (type === FRAME_TYPE.windowUpdate && readUint32(payload, 0) === 0) return 'of nothing'
     return undefined

@@ -1,8 +1,8 @@
 import type { Timing } from '../../src/grpc/http2/timing.ts'
 
 /**
- * A clock that jumps, as time does for a process that was not scheduled for a while: each callback that fell due is
- * called once, late, however often its owner would have liked to be called meanwhile.
+ * A clock that jumps, as for a process that was not scheduled for a while: each callback that is due is called once,
+ * late, even if its interval passed several times.
  */
 export class JumpingTiming implements Timing {
   #now = 1000

@@ -16,7 +16,7 @@ const CHOICES: Readonly<Record<TargetChoice, readonly TargetName[]>> = {
 
 const HELLO = [settings(), settingsAck]
 
-/** The input with this number: the same for the same seed, whatever came before. */
+/** The input with this number: the same for the same seed, whichever inputs came before. */
 export function makeInput(seed: number, number: number, choice: TargetChoice): Input {
   const random = new Random(seed, number)
   const target = random.pick(CHOICES[choice])
@@ -30,7 +30,7 @@ function connectionInput(random: Random, target: 'server' | 'client'): Input {
   return { target, origin, steps: toSteps(random, pieces) }
 }
 
-/** What the peer sends, by how it was thought up. */
+/** The bytes that the peer sends, by the way in which they were generated. */
 const PIECES: Readonly<Record<'random' | 'mutated' | 'grammar', (random: Random, isClient: boolean) => Buffer[]>> = {
   random(random, isClient) {
     const hello = random.oneIn(2) ? [...(isClient ? [PREFACE] : []), ...HELLO] : []
@@ -45,7 +45,7 @@ const PIECES: Readonly<Record<'random' | 'mutated' | 'grammar', (random: Random,
   },
 }
 
-/** Cuts the bytes where a network might, and lets the clock, the socket and the event loop do something in between. */
+/** Cuts the bytes where a network might, and inserts steps of the clock, the socket and the event loop. */
 function toSteps(random: Random, pieces: readonly Buffer[]): Step[] {
   const steps: Step[] = []
   if (random.oneIn(8)) steps.push({ do: 'stall' })

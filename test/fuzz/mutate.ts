@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** Small damage to a conversation: to its order, to its frames' headers, to its bytes. */
+/** Small mutations of a session: of its order, its frame headers and its bytes. */
 export function mutate(random: Random, session: readonly Buffer[]): Buffer[] {
   const frames = session.slice()
   const times = 1 + random.below(4)

@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with their seed (sfc32). */
+/** Pseudo-random numbers, reproducible by their seed (sfc32). */
 export class Random {
   #a = 0
   #b = 0
@@ -27,7 +27,7 @@ export class Random {
     return sum >>> 0
   }
 
-  /** From 0 up to and without `end`. */
+  /** From 0 to `end`, exclusive. */
   below(end: number): number {
     return this.next() % end
   }

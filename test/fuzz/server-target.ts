@@ -18,7 +18,7 @@ const PEER = { address: '127.0.0.1:1', certificateName: undefined }
 const LIMITS = { ...DEFAULT_LIMITS, maxConcurrentStreams: 8, maxConnectionBufferedBytes: 1 << 20 }
 const ROUTES = new Routes([fuzzService], silentObserver)
 
-/** A server's side of one connection. Nothing is shared between inputs, so that each one can be replayed alone. */
+/** The server's side of one connection. Inputs share nothing, so that each one can be replayed alone. */
 export function serverRun(input: Input): Run {
   const timing = new JumpingTiming()
   const problems: string[] = []

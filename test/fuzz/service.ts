@@ -1,7 +1,7 @@
 import type { Service } from '../../src/grpc/service.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 
-/** One method of each temper, none of which ever throws anything but a GrpcError. */
+/** One method of each kind; none of them throws anything but a GrpcError. */
 export const PATHS = {
   echo: '/fuzz.Fuzz/Echo',
   later: '/fuzz.Fuzz/Later',
@@ -21,7 +21,7 @@ export const fuzzService: Service = {
   methods: {
     Echo: { kind: 'unary', handle: (request) => request },
     Later: { kind: 'unary', handle: async (request) => Promise.resolve(request) },
-    /** As many kilobytes as the first two bytes say, up to 256. */
+    /** Sends as many kilobytes as the first two bytes of the request state, at most 256. */
     Stream: {
       kind: 'serverStreaming',
       async handle(request, out, call) {

@@ -1,4 +1,4 @@
-/** Conversations as honest peers have them, frame by frame: what mutation starts from. */
+/** Sessions of honest peers, frame by frame: the input of the mutations. */
 import type { HeaderPair } from '../../src/grpc/header-text.ts'
 import { encodedBound, HpackEncoder } from '../../src/grpc/hpack/encoder.ts'
 import { FLAG, PREFACE, SETTING } from '../../src/grpc/http2/wire-format.ts'
@@ -41,7 +41,7 @@ const requestFields = (path: string, ...more: readonly HeaderPair[]): HeaderPair
 
 const hello = (...more: Buffer[]): Buffer[] => [PREFACE, settings(), settingsAck, ...more]
 
-/** Calls whose heads share a table, as a real client's do. */
+/** Calls whose header blocks share a dynamic table, as those of a real client do. */
 function indexedCalls(): Buffer[] {
   const encoder = new HpackEncoder()
   const frames = hello(windowUpdate(0, 1 << 20))
@@ -134,7 +134,7 @@ const ANSWER: readonly HeaderPair[] = [
   ['content-type', 'application/grpc'],
 ]
 
-/** What servers say to the calls that the client target opens (streams 1 to 9). */
+/** A server's responses to the calls that the client target opens (streams 1 to 9). */
 function answers(): Buffer[] {
   const encoder = new HpackEncoder()
   const frames = [settings([SETTING.maxConcurrentStreams, 100]), settingsAck]
@@ -199,7 +199,7 @@ export const SERVER_SESSIONS: readonly (readonly Buffer[])[] = [
   ],
 ]
 
-/** Blocks that share one table, for the decoder alone. */
+/** Header blocks that share one dynamic table, for the decoder alone. */
 export const BLOCKS: readonly (readonly Buffer[])[] = [blocksOf(new HpackEncoder()), rawBlocks()]
 
 function blocksOf(encoder: HpackEncoder): Buffer[] {
@@ -210,7 +210,7 @@ function blocksOf(encoder: HpackEncoder): Buffer[] {
   return blocks
 }
 
-/** One of each representation, as the appendix of RFC 7541 has them. */
+/** One block of each representation, as in the appendix of RFC 7541. */
 function rawBlocks(): Buffer[] {
   return [
     '400a637573746f6d2d6b65790d637573746f6d2d686561646572',

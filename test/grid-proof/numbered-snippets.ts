@@ -1,24 +1,24 @@
 import type { NewSnippet, SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 
-/** A program that prints its own number, so that whose result is whose can be told. */
+/** A program that prints its own number, so that each result can be attributed. */
 export interface NumberedSnippet {
   readonly number: number
   readonly kind: string
   readonly task: NewSnippet
-  /** In words, what is wrong with its end; undefined when it is as it must be. */
-  wrong(told: SnippetTaskView): string | undefined
+  /** Describes what is wrong with its end; undefined when it is as expected. */
+  wrong(reported: SnippetTaskView): string | undefined
 }
 
 interface Kind {
   readonly name: string
-  /** Of a hundred. */
+  /** The share of this kind, in percent. */
   readonly share: number
   readonly task: (number: number) => NewSnippet
   readonly ends?: { readonly status: string; readonly exitCode?: number; readonly verdict?: string }
 }
 
-/** How long a slow one takes: long enough to be found, and killed, in the middle. */
+/** The duration of a slow snippet: long enough for its worker to be found and killed meanwhile. */
 export const SLOW_MS = 3000
 
 const SLOW: Kind = {
@@ -62,7 +62,7 @@ const KINDS: readonly Kind[] = [
   SLOW,
 ]
 
-/** Of all kinds, one after the other by chance; `run` is in their metadata. */
+/** A random sequence of all kinds; `run` is in their metadata. */
 export const numberedSnippets = (count: number, run: string, random: Random): NumberedSnippet[] =>
   Array.from({ length: count }, (_, number) => snippetOf(kindAt(random.below(100)), number, run))
 
@@ -74,7 +74,7 @@ function snippetOf(kind: Kind, number: number, run: string): NumberedSnippet {
     number,
     kind: kind.name,
     task: { ...task, resourceLimit, metadata: { run, number, kind: kind.name } },
-    wrong: (told) => wrongWith(kind, number, told),
+    wrong: (reported) => wrongWith(kind, number, reported),
   }
 }
 
@@ -87,17 +87,22 @@ function kindAt(place: number): Kind {
   throw new Error('the shares are less than a hundred')
 }
 
-function wrongWith({ name, ends }: Kind, number: number, told: SnippetTaskView): string | undefined {
+function wrongWith({ name, ends }: Kind, number: number, reported: SnippetTaskView): string | undefined {
   const { status, exitCode, verdict } = { status: 'completed', exitCode: undefined, verdict: undefined, ...ends }
-  const { result } = told
+  const { result } = reported
   const isPrinted = result?.output === `${number}\n` || (name === 'endless' && (result?.output ?? '') === '')
   const isRight =
-    told.status === status &&
+    reported.status === status &&
     isPrinted &&
     (exitCode === undefined || result?.exitCode === exitCode) &&
-    told.verdict === verdict &&
-    told.metadata.number === `${number}`
+    reported.verdict === verdict &&
+    reported.metadata.number === `${number}`
   if (isRight) return undefined
-  const shown = JSON.stringify({ status: told.status, result, verdict: told.verdict, failure: told.failure })
-  return `${name} ${number} (${told.taskId}, ${told.assignedClient}, attempt ${told.attempt}): ${shown.slice(0, 400)}`
+  const shown = JSON.stringify({
+    status: reported.status,
+    result,
+    verdict: reported.verdict,
+    failure: reported.failure,
+  })
+  return `${name} ${number} (${reported.taskId}, ${reported.assignedClient}, attempt ${reported.attempt}): ${shown.slice(0, 400)}`
 }

@@ -1,4 +1,7 @@
-/** Many snippets at once on workers of three kinds, one of which is killed; and what must hold after it. */
+/**
+ * Many concurrent snippets on workers of three protocols, one of which is killed; and the invariants that must hold
+ * after it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import type { SnippetsClient } from '../../src/client/snippets/snippets.ts'
@@ -19,15 +22,15 @@ export interface Proof {
   readonly summary: string
 }
 
-/** Leases that a worker may hold besides those it runs: inputs that are fetched ahead. */
+/** The leases that a worker may hold besides those it runs: tasks whose inputs are prefetched. */
 const AHEAD = 2
-/** Of the same kind, in the report of a run that went wrong. */
+/** The most failures of one kind that the report of a failed run lists. */
 const MOST_NAMED = 5
-/** Of all, on workers that nobody killed. */
+/** The share of attempts that may be lost on workers that were not killed. */
 const MOST_LOST = 0.01
-/** A worker that gets no slow snippet in this time while fillers fill all slots does not take tasks. */
+/** A worker that gets no slow snippet in this time, while fillers occupy all slots, does not take tasks. */
 const NO_SLOW_ONE_MS = 600_000
-/** What the dead had sent before may be read a little later. */
+/** Messages that the killed worker sent before may be read up to this much later. */
 const LATE_MS = 2000
 
 export async function runProof({ snippets: count, concurrent, seed, folder }: ProofRun): Promise<Proof> {
@@ -66,14 +69,14 @@ interface Load {
   bring(snippet: NumberedSnippet): Promise<void>
 }
 
-/** Each of so many callers brings one snippet after the other, and waits for its end before the next. */
+/** Each of `concurrent` callers runs one snippet after the other to its end. */
 function startLoad(client: SnippetsClient, snippets: readonly NumberedSnippet[], concurrent: number): Load {
-  const told = new Map<NumberedSnippet, SnippetTaskView>()
+  const reported = new Map<NumberedSnippet, SnippetTaskView>()
   const failures: string[] = []
   const queue = snippets.values()
   const bring = async (snippet: NumberedSnippet): Promise<void> => {
     try {
-      told.set(snippet, await (snippet.number % 10 === 0 ? followed(client, snippet) : client.run(snippet.task)))
+      reported.set(snippet, await (snippet.number % 10 === 0 ? followed(client, snippet) : client.run(snippet.task)))
     } catch (error) {
       failures.push(`${snippet.kind} ${snippet.number}: ${error}`)
     }
@@ -81,12 +84,12 @@ function startLoad(client: SnippetsClient, snippets: readonly NumberedSnippet[],
   const caller = async (): Promise<void> => {
     for (const snippet of queue) await bring(snippet)
   }
-  return { told, failures, over: Promise.all(Array.from({ length: concurrent }, caller)), bring }
+  return { told: reported, failures, over: Promise.all(Array.from({ length: concurrent }, caller)), bring }
 }
 
 /**
- * Keeps as many slow snippets unfinished as the grid has slots, until `stop`: every worker gets one, also on a machine
- * on which the load is over before the victim had one by chance.
+ * Keeps as many slow snippets unfinished as the grid has slots, until `stop`: every worker gets one, even when the load
+ * ends before the victim got one by chance.
  */
 function startFillers({ bring }: Load, firstNumber: number, run: string) {
   let number = firstNumber
@@ -102,7 +105,7 @@ function startFillers({ bring }: Load, firstNumber: number, run: string) {
   }
 }
 
-/** By its stream of events, which must have one end. */
+/** Follows a snippet by its event stream, which must have exactly one end. */
 async function followed(client: SnippetsClient, { task }: NumberedSnippet): Promise<SnippetTaskView> {
   const { taskId } = await client.submit(task)
   const ends: SnippetTaskView[] = []
@@ -115,11 +118,11 @@ async function followed(client: SnippetsClient, { task }: NumberedSnippet): Prom
 interface Kill {
   readonly victim: Way
   readonly at: number
-  /** What ran there for certain. */
+  /** The task that was certainly running there. */
   readonly hit: string | undefined
 }
 
-/** Kills the victim when a slow snippet has just begun there. */
+/** Kills the victim just after a slow snippet has begun there. */
 async function killInTheMiddle(fleet: ThreeWays, victim: Way): Promise<Kill> {
   const latest = performance.now() + NO_SLOW_ONE_MS
   let hit: string | undefined
@@ -136,9 +139,9 @@ async function killInTheMiddle(fleet: ThreeWays, victim: Way): Promise<Kill> {
   return { victim, at: Date.now(), hit }
 }
 
-function wrongIn(told: Load['told']): string[] {
-  const wrong = [...told].flatMap(([snippet, task]) => snippet.wrong(task) ?? [])
-  const all = [...told.values()]
+function wrongIn(reported: Load['told']): string[] {
+  const wrong = [...reported].flatMap(([snippet, task]) => snippet.wrong(task) ?? [])
+  const all = [...reported.values()]
   if (new Set(all.map(({ taskId }) => taskId)).size !== all.length) wrong.push('two snippets were told as one')
   for (const way of WAYS) {
     if (!all.some(({ assignedClient }) => assignedClient === workerName(way))) wrong.push(`${way} ended nothing`)
@@ -146,43 +149,43 @@ function wrongIn(told: Load['told']): string[] {
   return wrong
 }
 
-/** What the kill explains, and what not. */
+/** Splits the lost attempts into those that the kill explains and the others. */
 const partition = ({ victim, at }: Kill, lost: readonly LostAttempt[]): [LostAttempt[], LostAttempt[]] => {
   const isHit = (one: LostAttempt): boolean => one.worker === workerName(victim) && one.at >= at - LATE_MS
   return [lost.filter(isHit), lost.filter((one) => !isHit(one))]
 }
 
-/** What the dead worker had is tried again, and it ends nothing more. */
-function wrongAfter(kill: Kill, told: Load['told'], lost: readonly LostAttempt[]): string[] {
+/** Checks that tasks of the killed worker are retried, and that it ends no more tasks. */
+function wrongAfter(kill: Kill, reported: Load['told'], lost: readonly LostAttempt[]): string[] {
   const { victim, at, hit } = kill
   const [dead, living] = partition(kill, lost)
   const wrong: string[] = []
-  const all = [...told.values()]
+  const all = [...reported.values()]
   const name = workerName(victim)
   const ended = all.find(({ taskId }) => taskId === hit)
   if (hit === undefined) wrong.push(`${victim} had no slow snippet to be killed with`)
   else if (ended === undefined) wrong.push(`${hit} never ended`)
   else if (ended.assignedClient === name || ended.attempt < 2) wrong.push(`${hit} ended on the worker that is dead`)
   if (dead.length === 0 || dead.length > SLOTS + AHEAD) wrong.push(`${dead.length} attempts were lost to one kill`)
-  // On a machine that is busy beyond measure a heartbeat may arrive so late that it knows nothing of what was given since.
+  // On an overloaded machine a heartbeat may arrive so late that it does not list leases granted since.
   if (living.length > all.length * MOST_LOST)
     wrong.push(...living.map(({ worker, what }) => `${worker} lives: ${what}`))
-  // Leases that were staged and taken back, or refused for lack of a slot, are no attempts.
+  // Leases that were prefetched and revoked, or refused for lack of a slot, are no attempts.
   const attempts = all.reduce((sum, { attempt }) => sum + attempt - 1, 0)
   if (attempts > dead.length + living.length + all.length * MOST_LOST)
     wrong.push(`${attempts} attempts came to nothing, and the server knows the cause of ${lost.length}`)
   for (const { taskId, status, assignedClient, timestamps } of all) {
-    if (status === 'timeout') continue // of which the grid itself keeps the time
+    if (status === 'timeout') continue // the server itself measures the timeout
     const isLate = Date.parse(timestamps.completedAt ?? '') > at + LATE_MS
     if (assignedClient === name && isLate) wrong.push(`${taskId} was ended by the worker that is dead`)
   }
   return wrong
 }
 
-/** What the grid has on record is what callers were told, once for each, also for who asks later. */
-async function recordWrong({ client }: ThreeWays, run: string, told: Load['told']): Promise<string[]> {
+/** Checks that the server's record of each task equals the result that its caller received, once for each task. */
+async function recordWrong({ client }: ThreeWays, run: string, reported: Load['told']): Promise<string[]> {
   const wrong: string[] = []
-  const open = new Map([...told.values()].map((task) => [task.taskId, task]))
+  const open = new Map([...reported.values()].map((task) => [task.taskId, task]))
   let cursor: string | undefined
   do {
     const page = await client.list({ metadata: { run }, limit: 500, ...(cursor !== undefined && { cursor }) })
@@ -195,15 +198,15 @@ async function recordWrong({ client }: ThreeWays, run: string, told: Load['told'
     cursor = page.nextCursor
   } while (cursor !== undefined)
   for (const id of open.keys()) wrong.push(`${id} is not on record`)
-  for (const task of [...told.values()].filter(({ attempt }) => attempt > 1)) {
+  for (const task of [...reported.values()].filter(({ attempt }) => attempt > 1)) {
     const later = await client.get(task.taskId)
     if (JSON.stringify(later) !== JSON.stringify(task)) wrong.push(`${task.taskId} is not what it was when it ended`)
   }
   return wrong
 }
 
-function summaryOf(told: Load['told']): string {
-  const all = [...told.values()]
+function summaryOf(reported: Load['told']): string {
+  const all = [...reported.values()]
   const count = (is: (task: SnippetTaskView) => boolean): number => all.filter(is).length
   const ways = WAYS.map((way) => `${way} ${count(({ assignedClient }) => assignedClient === workerName(way))}`)
   const states = [...new Set(all.map(({ status }) => status))].map(

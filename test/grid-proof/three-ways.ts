@@ -1,4 +1,4 @@
-/** A server and three workers that reach it by three ways, each a process of its own as people start them. */
+/** A server and three workers of three protocols, each a process started as users start it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
@@ -16,17 +16,17 @@ const EXAMPLE = join(ROOT, 'examples/websocket-worker.mjs')
 export const WAYS = ['grpc', 'http', 'websocket'] as const
 export type Way = (typeof WAYS)[number]
 
-/** Of each worker; the example has them written into it. */
+/** The slots of each worker; the example has this number hard-coded. */
 export const SLOTS = 4
 const LANGUAGES = ['python', 'javascript', 'bash', 'c']
 const START_MS = 300_000
 
 const SERVER = {
   EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '20',
-  EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '20', // the example says every ten that it lives
+  EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '20', // the example sends a heartbeat every ten seconds
   WORKER_HEARTBEAT_INTERVAL_SECONDS: '5', // what the server expects of workers
   EXECUTION_SCHEDULER_RECONNECT_GRACE_SECONDS: '5',
-  SNIPPETS_ALLOW_BARE: 'true', // the example has no room around what it runs
+  SNIPPETS_ALLOW_BARE: 'true', // the example does not isolate the code that it runs
 }
 const WORKER = {
   WORKER_HOST_MIN_FREE_BYTES: '1',
@@ -37,13 +37,13 @@ const WORKER = {
 
 export interface ThreeWays extends AsyncDisposable {
   readonly client: SnippetsClient
-  /** Without a word to it. */
+  /** Sends SIGKILL. */
   kill(way: Way): Promise<void>
-  /** Attempts that came to nothing, as the server noted them. */
+  /** Failed attempts, from the server's log. */
   lost(): readonly LostAttempt[]
-  /** What it noted as an error: there must be none. */
+  /** Errors in the server's log: there must be none. */
   errors(): readonly string[]
-  /** The last of what each of them had to say, for a run that went wrong. */
+  /** The last 2,000 characters of each process's log, for a failed run. */
   logs(): string
 }
 
@@ -96,13 +96,13 @@ export async function threeWays(folder: string): Promise<ThreeWays> {
     const errors = () => notes().filter((line) => line.includes('"level":"error"'))
     return { client, kill, lost, errors, logs, [Symbol.asyncDispose]: stop }
   } catch (error) {
-    const said = logs()
+    const printed = logs()
     await stop()
-    throw new Error(`they did not come up: ${error}\n${said}`, { cause: error })
+    throw new Error(`they did not come up: ${error}\n${printed}`, { cause: error })
   }
 }
 
-/** Without this user's own settings, and with the languages of the machine rather than of the user. */
+/** Without this user's own settings, and with the machine's language runtimes rather than the user's. */
 const machine = (): Record<string, string | undefined> => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WINDLASS|NODE|VITEST)_/.test(name))),
   PATH: '/usr/bin:/bin',
@@ -122,7 +122,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return String(line)
 }
 
-/** Each worker tells what it offers in its own time: one task for each language is no proof of all, but of the last. */
+/** Each worker registers its languages in its own time: waits until each of the three workers has run a probe. */
 async function allOffer(client: SnippetsClient): Promise<void> {
   const latest = performance.now() + START_MS
   const seen = new Set<string>()

@@ -8,8 +8,8 @@ import { windlassServer } from '../interop/windlass-server.ts'
 
 const started = startedHere()
 
-/** h2spec 6.3/2 meets this only when the answer has overtaken its PRIORITY: here it always has (RFC 7540 6.3). */
-test('a PRIORITY of the wrong length is a fault also on a stream that has ended', async () => {
+/** h2spec 6.3/2 tests this only when the response arrives before its PRIORITY: here it always does (RFC 7540 6.3). */
+test('a PRIORITY frame of the wrong length is a FRAME_SIZE_ERROR, also on a closed stream', async () => {
   const { address } = await started(windlassServer())
   const raw = await started(RawHttp2.open('port' in address ? address.port : 0))
   raw.send(call(1, `/${SERVICE}/Unary`))

@@ -15,11 +15,11 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ s
   return { status, output: stdout + stderr }
 }
 
-describeWith('go', 'the gRPC port of the server', () => {
-  test('h2spec finds no fault, in the clear and over TLS', async ({ skip }) => {
+describeWith('go', 'the gRPC port', () => {
+  test('passes h2spec, in plaintext and over TLS', async ({ skip }) => {
     const { status, output } = await run([], process.env)
     const isRequired = (process.env.WINDLASS_REQUIRE ?? '').split(/, */).includes('go')
-    // Go is there, but what it would build is out of its reach.
+    // Go is installed, but cannot download the module to build.
     if (status === 2 && !isRequired) skip(output)
     expect(output).toMatch(/plain +\d+ +\d+ +0 +0 {2}ok/)
     expect(output).toMatch(/tls +\d+ +\d+ +0 +0 {2}ok/)
@@ -33,11 +33,11 @@ test.each([
   ['146 tests, 145 passed, 1 skipped, 0 failed', false],
   ['12 tests, 12 passed, 0 skipped, 0 failed', false],
   ['', false],
-])('a run that ends with "%s" is flawless: %s', (summary, flawless) => {
+])('an h2spec run that ends with "%s" is flawless: %s', (summary, flawless) => {
   expect(isFlawless(readVerdict('plain', summary))).toBe(flawless)
 })
 
-test('a run with a flaw fails', async () => {
+test('npm run h2spec exits with 1 when one test fails', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-not-h2spec-'))
   try {
     const summary = '146 tests, 145 passed, 0 skipped, 1 failed'
@@ -50,7 +50,7 @@ test('a run with a flaw fails', async () => {
   }
 })
 
-test('without Go nothing counts as passed, and the way out is named', async () => {
+test('npm run h2spec exits with 2 without Go, and the message names go.dev', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-no-go-'))
   try {
     const { status, output } = await run([folder], { ...process.env, PATH: folder })

@@ -6,11 +6,11 @@ import { PROGRAM } from '../../bench/cache/peers/windlass.ts'
 import { createAuthority } from '../../src/testing/certificates.ts'
 
 export interface RealServer extends AsyncDisposable {
-  /** Where it serves gRPC. */
+  /** The gRPC port. */
   readonly port: string
 }
 
-/** `windlass server` as users start it, in the clear or with a certificate. */
+/** `windlass server` as users start it, in plaintext or with a certificate. */
 export async function startRealServer(hasTls: boolean): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-h2spec-'))
   const config = join(folder, 'windlass.toml')

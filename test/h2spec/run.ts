@@ -7,12 +7,12 @@ import { startRealServer } from './real-server.ts'
 import { isFlawless, readVerdict, type Verdict } from './verdict.ts'
 
 /**
- * `npm run h2spec`: the conformance suite for HTTP/2 servers against the gRPC port of `windlass server`, in the clear and over TLS.
- * Exits 0 when every test ran and passed, 1 when not, 2 when there was no h2spec to ask. An argument names another
- * folder than the usual one to keep h2spec in.
+ * `npm run h2spec`: the conformance suite for HTTP/2 servers against the gRPC port of `windlass server`, in plaintext
+ * and over TLS. Exits 0 when every test ran and passed, 1 when not, 2 when h2spec is not available. An argument names
+ * another folder than the default for the h2spec binary.
  */
 
-/** h2spec's own patience with one answer; its default of 2 s is short on a busy machine. */
+/** h2spec's timeout for one response; its default of 2 s is short on a busy machine. */
 const PATIENCE_SECONDS = 20
 
 async function judge(program: string, over: 'plain' | 'tls'): Promise<Verdict> {
@@ -23,7 +23,7 @@ async function judge(program: string, over: 'plain' | 'tls'): Promise<Verdict> {
   return report(over, await text(h2spec.stdout as NonNullable<typeof h2spec.stdout>))
 }
 
-/** Prints h2spec's own summary, and before it whatever failed. */
+/** Prints the failures and h2spec's own summary. */
 function report(over: string, output: string): Verdict {
   const failures = output.indexOf('Failures:')
   const summary = output.trimEnd().split('\n').slice(-2).join('\n')

@@ -1,6 +1,6 @@
-/** What h2spec came to in one run. */
+/** The result of one h2spec run. */
 export interface Verdict {
-  /** What it spoke over. */
+  /** Plaintext or TLS. */
   readonly over: string
   readonly tests: number
   readonly passed: number
@@ -8,7 +8,7 @@ export interface Verdict {
   readonly failed: number
 }
 
-/** A run of fewer was no whole run, whatever it says of itself. */
+/** A run with fewer tests was incomplete, whatever its summary states. */
 const LEAST_TESTS = 140
 
 export function readVerdict(over: string, output: string): Verdict {

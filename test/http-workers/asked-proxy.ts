@@ -2,14 +2,14 @@ import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A proxy as HTTP_PROXY names it: it is asked for whole addresses, or for a tunnel to a host. */
+/** A forward proxy as named by HTTP_PROXY: it accepts absolute URLs and CONNECT. */
 export async function askedProxy(): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = []
   const proxy = createServer((near, answer) => {
     asked.push(`${near.method} ${near.url}`)
-    const far = request(new URL(near.url ?? ''), { method: near.method, headers: near.headers }, (told) => {
-      answer.writeHead(told.statusCode ?? 502, told.headers)
-      told.pipe(answer)
+    const far = request(new URL(near.url ?? ''), { method: near.method, headers: near.headers }, (reported) => {
+      answer.writeHead(reported.statusCode ?? 502, reported.headers)
+      reported.pipe(answer)
     })
     far.on('error', () => answer.destroy())
     answer.on('close', () => far.destroy())

@@ -1,4 +1,6 @@
-/** The worker in examples/ knows nothing but the protocol's description; what it does here, any such worker can. */
+/**
+ * The worker in examples/ is written from the protocol's description alone; any such worker can do what it does here.
+ */
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -20,7 +22,7 @@ function startExample(url: string, name: string) {
   return { gone, stop: () => child.kill('SIGTERM') }
 }
 
-test('a worker written from the protocol alone runs commands with files, and sends back what they made', async () => {
+test('the example HTTP worker runs commands with input files and uploads their outputs', async () => {
   const grid = await startHttpGrid()
   const worker = startExample(grid.url, 'by-hand')
   const { status, result } = await runCommand(grid, {
@@ -49,9 +51,9 @@ test('a worker written from the protocol alone runs commands with files, and sen
   expect(grid.engine.workers.list()).toEqual([])
 })
 
-test('two of them share the work, and one that dies loses its task to the other', async () => {
+test('a task of a silent HTTP worker is retried on another one', async () => {
   const grid = await startHttpGrid({ scheduler: { heartbeatTimeoutMs: 500, unhealthyAfterMs: 400 } })
-  // Asks for a task, and is never heard of again.
+  // Takes a task, and never sends anything again.
   const silent = (await grid.call('POST', '/api/v1/workers', { name: 'silent' })).json.id
   const parked = grid.call('GET', `/api/v1/workers/${silent}/work?wait=20s`)
   await until(() => grid.parked() === 1)

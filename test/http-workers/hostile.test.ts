@@ -15,7 +15,7 @@ async function takeTask(grid: HttpGrid) {
   return { worker, operation, path: `${WORKERS}/${worker}/tasks/${task.id}` }
 }
 
-describe('what is no registration is refused in words', () => {
+describe('a registration', () => {
   test.each([
     ['not json', '{', 'not JSON'],
     ['an array', [], 'expected object'],
@@ -36,7 +36,7 @@ describe('what is no registration is refused in words', () => {
       { name: 'a', labels: Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [i, 'x'])) },
       'labels',
     ],
-  ])('%s', async (_, body, words) => {
+  ])('is refused with 400: %s', async (_, body, words) => {
     const grid = await startHttpGrid()
     const { status, json } = await grid.call('POST', WORKERS, body)
     expect(status).toBe(400)
@@ -46,11 +46,11 @@ describe('what is no registration is refused in words', () => {
   })
 })
 
-describe('what a worker says of a task is not believed', () => {
+describe('the report of an HTTP worker on a task', () => {
   test.each([
     ['a path out of the room', { x: { class: 'File', basename: '../../etc/passwd', contents: 'x' } }],
     ['a path with a null', { x: { class: 'File', basename: 'a\0b', contents: 'x' } }],
-    ['a name of ours', { x: { class: 'File', path: '.windlass/run.stdout', contents: 'x' } }],
+    ['a reserved name', { x: { class: 'File', path: '.windlass/run.stdout', contents: 'x' } }],
     [
       'the same path twice',
       { x: { class: 'File', basename: 'a', contents: '' }, y: { class: 'File', basename: 'a', contents: '' } },
@@ -66,7 +66,7 @@ describe('what a worker says of a task is not believed', () => {
       { x: JSON.parse(`${'{"class":"Directory","listing":['.repeat(100)}1${']}'.repeat(100)}`) },
     ],
     ['words without end', { x: 'y'.repeat(300_000) }],
-  ])('outputs with %s make its attempt fail, and the task is tried again', async (_, outputs) => {
+  ])('with outputs that have %s is refused with 400 and ends the attempt', async (_, outputs) => {
     const grid = await startHttpGrid()
     const { operation, path } = await takeTask(grid)
     const { status } = await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0, outputs })
@@ -83,13 +83,13 @@ describe('what a worker says of a task is not believed', () => {
     ['a result that is not base64', { state: 'success', result: '*' }],
     ['an unknown digest function', { state: 'success', digest_function: 'rot13', exit_code: 0 }],
     ['outputs that are a list', { state: 'success', outputs: [] }],
-  ])('%s is refused', async (_, body) => {
+  ])('is refused with 400: %s', async (_, body) => {
     const grid = await startHttpGrid()
     const { path } = await takeTask(grid)
     expect((await grid.call('PUT', `${path}/complete`, body)).status).toBe(400)
   })
 
-  test('a result that is no message ends its attempt', async () => {
+  test('with a malformed result is refused with 400 and ends the attempt', async () => {
     const grid = await startHttpGrid()
     const { path } = await takeTask(grid)
     const body = { state: 'success', whole: true, result: Buffer.from('nonsense').toString('base64') }
@@ -97,11 +97,11 @@ describe('what a worker says of a task is not believed', () => {
     expect((await grid.call('PUT', `${path}/status`, { state: 'RUNNING' })).status).toBe(409)
   })
 
-  test('tasks and workers that nobody knows', async () => {
+  test('on an unknown task or worker is refused with 409, 400 or 404', async () => {
     const grid = await startHttpGrid()
     const { worker } = await takeTask(grid)
-    const say = { state: 'success', exit_code: 0 }
-    expect((await grid.call('PUT', `${WORKERS}/${worker}/tasks/made-up.1-1/complete`, say)).status).toBe(409)
+    const send = { state: 'success', exit_code: 0 }
+    expect((await grid.call('PUT', `${WORKERS}/${worker}/tasks/made-up.1-1/complete`, send)).status).toBe(409)
     expect((await grid.call('PUT', `${WORKERS}/${worker}/tasks/nonsense/status`, { state: 'RUNNING' })).status).toBe(
       400,
     )
@@ -120,7 +120,7 @@ describe('what a worker says of a task is not believed', () => {
       expect((await grid.call('GET', `${WORKERS}/${worker}/work?wait=${wait}`)).status).toBe(400)
   })
 
-  test('a file that is called like a part of the protocol is only a file', async () => {
+  test('a file with the name of a protocol field stays a file', async () => {
     const grid = await startHttpGrid()
     const worker = (await grid.call('POST', WORKERS, { name: 'w' })).json.id
     const files = ['_base_command', '__proto__'].map((path) => ({
@@ -135,14 +135,14 @@ describe('what a worker says of a task is not believed', () => {
   })
 })
 
-test('a web page takes no task by naming the address of one in an image', async () => {
+test('a cross-site request of a web page gets no task', async () => {
   const grid = await startHttpGrid()
   const worker = (await grid.call('POST', WORKERS, { name: 'w' })).json.id
   const response = await fetch(`${grid.url}${WORKERS}/${worker}/work`, { headers: { 'sec-fetch-site': 'cross-site' } })
   expect(response.status).toBe(403)
 })
 
-test('a worker cannot be given what it cannot read', async () => {
+test('an HTTP worker that claims to run other task forms is given only plain tasks', async () => {
   const grid = await startHttpGrid()
   await grid.call('POST', WORKERS, { name: 'w', platform: { runs: ['action', 'command', 'plain'] } })
   expect(grid.engine.workers.list()[0]?.properties.filter(({ name }) => name === 'runs')).toEqual([
@@ -150,13 +150,13 @@ test('a worker cannot be given what it cannot read', async () => {
   ])
 })
 
-test('a body that is too long is not read to its end', async () => {
+test('a body of 33 MiB is refused with 413 before its end', async () => {
   const grid = await startHttpGrid()
   const { path } = await takeTask(grid)
   const response = await fetch(`${grid.url}${path}/complete`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: 'x'.repeat(33 * 1024 * 1024),
-  }).catch(() => ({ status: 413 })) // the connection may be gone before all was sent
+  }).catch(() => ({ status: 413 })) // the connection may be closed before all was sent
   expect(response.status).toBe(413)
 })

@@ -7,8 +7,8 @@ import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { httpWorkersDoor } from '../../src/doors/http/workers/door.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
-import type { LocalWorkerService } from '../../src/engine/worker-calls/worker-service.ts'
-import { reportCheck } from '../../src/services/workers/reported-result.ts'
+import type { LocalWorkerService } from '../../src/engine/workers/worker-service.ts'
+import { reportCheck } from '../../src/services/workers/report-check.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
@@ -19,10 +19,10 @@ export interface HttpGrid extends TestGrid {
   /** `http://127.0.0.1:12345` */
   readonly url: string
   readonly httpPort: number
-  /** Says that the server is about to stop. */
+  /** Announces that the server is about to stop. */
   leave(): void
   call(method: string, path: string, body?: unknown): Promise<Answer>
-  /** How many questions for work wait for their answer. */
+  /** The number of long polls for work that are waiting. */
   parked(): number
 }
 
@@ -32,14 +32,17 @@ export interface Answer {
   readonly json: Json
 }
 
-/** What a test looks into. */
+/** JSON in which a test can look up any path. */
 export interface Json {
   readonly [name: string]: Json
 }
 
 const bulk = threadPool(1)
 
-/** The same grid, with the HTTP and WebSocket doors for workers and the HTTP door for blobs; it ends with the test. */
+/**
+ * The same grid, with the HTTP and WebSocket APIs for workers and the HTTP API for blobs; it is closed at the end of
+ * the test.
+ */
 export async function startHttpGrid(options: GridOptions & { readonly httpPort?: number } = {}): Promise<HttpGrid> {
   const { blobs = memoryStore(), clock = systemClock } = options
   const grid = await startGrid({ ...options, blobs })
@@ -55,12 +58,12 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
     version: 'test',
     log: silentLog,
   })
-  const { desk, parked } = countingParked(grid.engine.workers)
-  const checkReport = reportCheck({ desk, instances })
-  const workers = { desk, clock, instances, newId: randomUUID, log: silentLog, checkReport }
+  const { service, parked } = countingParked(grid.engine.workers)
+  const checkReport = reportCheck({ service, instances })
+  const workers = { service, clock, instances, newId: randomUUID, log: silentLog, checkReport }
   door.route('/', httpWorkersDoor({ ...workers, ending: ending.signal }))
   door.route('/', httpCacheDoor({ instances, clock: systemClock, log: silentLog }))
-  const sockets = [websocketWorkers({ desk, clock, ending: ending.signal })]
+  const sockets = [websocketWorkers({ service, clock, ending: ending.signal })]
   const address = { host: '127.0.0.1', port: options.httpPort ?? 0 }
   const listener = await listenHttp(door, address, { clock: systemClock, sockets })
   const url = `http://${listener.address}`
@@ -83,7 +86,7 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
 
 function countingParked(inner: LocalWorkerService) {
   const waiting = new Set<object>()
-  const desk: LocalWorkerService = {
+  const service: LocalWorkerService = {
     ...inner,
     ask(question, answer) {
       const one = {}
@@ -98,7 +101,7 @@ function countingParked(inner: LocalWorkerService) {
       }
     },
   }
-  return { desk, parked: () => waiting.size }
+  return { service, parked: () => waiting.size }
 }
 
 async function call(url: string, method: string, body?: unknown): Promise<Answer> {

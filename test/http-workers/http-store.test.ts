@@ -27,8 +27,8 @@ const random = randomFrom(7)
 const small = random.bytes(5000)
 const large = random.bytes(3_000_000)
 
-describe('a store over HTTP', () => {
-  test('holds what was written, and misses the rest, in the order of the question', async () => {
+describe('the HTTP blob store', () => {
+  test('finds written blobs and reports the others as missing, in the order of the request', async () => {
     const grid = await startHttpGrid()
     const store = storeOf(grid, 'team/linux box')
     const [one, two] = await put(store, small, large)
@@ -42,13 +42,13 @@ describe('a store over HTTP', () => {
     expect(await store.find('sha256', never.hash)).toBeUndefined()
   })
 
-  test('has the empty blob without asking', async () => {
+  test('has the empty blob without a request', async () => {
     const store = storeOf(await startHttpGrid())
     expect(await manyOf(store, [digestOf(Buffer.alloc(0))])).toEqual([Buffer.alloc(0)])
     expect(await bytesOf(store, digestOf(Buffer.alloc(0)))).toEqual(Buffer.alloc(0))
   })
 
-  test('reads in pieces, from any place to any other', async () => {
+  test('reads any range of a blob as a stream', async () => {
     const store = storeOf(await startHttpGrid())
     const digest = await putOne(store, large)
     expect(await bytesOf(store, digest)).toEqual(large)
@@ -58,7 +58,7 @@ describe('a store over HTTP', () => {
     expect(await store.read(digestOf(small), { offset: 0 })).toBeUndefined()
   })
 
-  test('takes blobs in pieces, and not before all of them have come', async () => {
+  test('accepts a blob in chunks, and does not store it before the last one', async () => {
     const store = storeOf(await startHttpGrid())
     const digest = digestOf(large)
     await upload(store, { digest, bytes: large, form: 'identity', pieceBytes: 70_000 })
@@ -70,7 +70,7 @@ describe('a store over HTTP', () => {
     expect(await holds(store, other)).toBe(false)
   })
 
-  test('hears that bytes are not what their digest says', async () => {
+  test('reports bytes that do not match their digest as invalid', async () => {
     const store = storeOf(await startHttpGrid())
     const digest = digestOf(small)
     const wrong = Buffer.alloc(small.length)
@@ -81,7 +81,7 @@ describe('a store over HTTP', () => {
     expect(await holds(store, digest)).toBe(false)
   })
 
-  test('waits for a server that starts anew', async () => {
+  test('retries until a restarted server responds', async () => {
     const first = await startHttpGrid()
     const store = storeOf(first)
     const digest = await putOne(store, small)

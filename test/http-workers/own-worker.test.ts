@@ -1,4 +1,4 @@
-/** Our own worker where nothing but HTTP passes: work, results, output, inputs and outputs all go that way. */
+/** Our own worker over HTTP only: work, results, output, inputs and outputs. */
 import { expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { hasSucceeded } from '../../src/model/command-task.ts'
@@ -19,14 +19,14 @@ const httpWorker = (grid: HttpGrid, settings: Record<string, string> = {}): Prom
     ...settings,
   })
 
-/** Sends its first heartbeat after an hour, and a server may wait for three. */
+/** Sends its first heartbeat after an hour; the server waits for three. */
 const SILENT_FOR_AN_HOUR = {
   WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '3600',
   WINDLASS_EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '10800',
 }
 
 test.each([false, true])(
-  'runs actions with their inputs, and stores what they made (read by digest: %s)',
+  'the HTTP worker runs actions with their inputs and stores their outputs (read by digest: %s)',
   async (byDigest) => {
     const grid = await startHttpGrid()
     await httpWorker(grid)
@@ -47,7 +47,7 @@ test.each([false, true])(
   },
 )
 
-test('runs command tasks whole: several stages, and outputs', async () => {
+test('the HTTP worker runs command tasks with several stages and outputs', async () => {
   const grid = await startHttpGrid()
   await httpWorker(grid)
   const { result } = await runCommand(grid, {
@@ -61,12 +61,12 @@ test('runs command tasks whole: several stages, and outputs', async () => {
   expect(grid.engine.workers.list()).toMatchObject([{ worker: 'w1', about: { protocol: 'http' } }])
 })
 
-test('runs as many at a time as it has slots, and all in the end', async () => {
+test('the HTTP worker runs three tasks at a time with three slots, and finally all 23', async () => {
   const grid = await startHttpGrid()
   await httpWorker(grid, { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '3' })
   const waits = [gate(), gate(), gate()]
   const held = await Promise.all(waits.map(({ script }) => grid.submit({ script })))
-  await Promise.all(waits.map(({ begun }) => begun())) // all three at once, and nothing more is asked for
+  await Promise.all(waits.map(({ begun }) => begun())) // all three run, and the worker polls for no more
   await until(() => grid.parked() === 0)
   const more = await Promise.all(Array.from({ length: 20 }, (_, i) => grid.submit({ script: `echo ${i}` })))
   for (const { open } of waits) open()
@@ -76,7 +76,7 @@ test('runs as many at a time as it has slots, and all in the end', async () => {
   await until(() => grid.engine.workers.list()[0]?.leases === 0)
 })
 
-test('ends what is cancelled before its next heartbeat would tell, and confirms it', async () => {
+test('the HTTP worker stops a cancelled task before its next heartbeat and confirms it', async () => {
   const grid = await startHttpGrid()
   await httpWorker(grid, SILENT_FOR_AN_HOUR)
   const { script, begun } = gate()
@@ -88,7 +88,7 @@ test('ends what is cancelled before its next heartbeat would tell, and confirms 
   await until(() => grid.engine.workers.list()[0]?.leases === 0)
 })
 
-test('has whatever name it likes, and what others cannot do by this way it does not offer', async () => {
+test('the HTTP worker may have any name, and does not offer interactive tasks', async () => {
   const grid = await startHttpGrid()
   const name = 'a b/c%2Fd é?#.'
   await httpWorker(grid, { WINDLASS_WORKER_WORKER_ID: name })
@@ -99,7 +99,7 @@ test('has whatever name it likes, and what others cannot do by this way it does 
   expect(view?.properties).toContainEqual({ name: 'runs', value: 'command' })
 })
 
-test('ends what takes longer than it may', async () => {
+test('the HTTP worker kills a task at its timeout and returns its output so far', async () => {
   const grid = await startHttpGrid()
   await httpWorker(grid)
   const { operation } = await grid.submit({ script: 'echo begun; sleep 60', timeoutMs: 300 })
@@ -108,7 +108,7 @@ test('ends what takes longer than it may', async () => {
   expect(text(resultOf(status).stdout.raw)).toBe('begun\n')
 })
 
-test('shows what is printed while it is printed', async () => {
+test('the HTTP worker streams output while the task runs', async () => {
   const grid = await startHttpGrid()
   await httpWorker(grid)
   const wait = gate()
@@ -126,7 +126,7 @@ test('shows what is printed while it is printed', async () => {
   expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
 })
 
-test('keeps its tasks over a restart of the server, and their results count', async () => {
+test('the HTTP worker keeps its tasks over a server restart, and reports their results', async () => {
   const records = memoryRecords()
   const blobs = memoryStore()
   const first = await startHttpGrid({ journal: memoryJournal(records), blobs })
@@ -139,18 +139,18 @@ test('keeps its tasks over a restart of the server, and their results count', as
   await first.running(task.operation)
   await first.running(operation)
   first.kill()
-  command.open() // one ends while there is nobody to tell
+  command.open() // one task ends while the server is down
   const second = await startHttpGrid({ journal: memoryJournal(records), blobs, httpPort: first.httpPort })
-  const told = ended(await second.end(operation))
-  expect(told.status).toMatchObject({ state: 'completed', attempt: 1, worker: 'w1' })
-  expect(textOf(stageOf(told.result).stdout)).toBe('done\n')
+  const reported = ended(await second.end(operation))
+  expect(reported.status).toMatchObject({ state: 'completed', attempt: 1, worker: 'w1' })
+  expect(textOf(stageOf(reported.result).stdout)).toBe('done\n')
   wait.open()
   expect(await second.end(task.operation)).toMatchObject({ state: 'completed', attempt: 1 })
   const later = await second.submit({ script: 'echo later' })
   expect(await second.end(later.operation)).toMatchObject({ state: 'completed', attempt: 1 })
 })
 
-test('is told to leave, finishes what it has, and is gone', async () => {
+test('the HTTP worker finishes its tasks and unregisters when the server orders a shutdown', async () => {
   const grid = await startHttpGrid()
   const worker = await httpWorker(grid, SILENT_FOR_AN_HOUR)
   const wait = gate()
@@ -165,7 +165,7 @@ test('is told to leave, finishes what it has, and is gone', async () => {
   expect(await grid.engine.find(LOCAL_CALLER, waiting.operation)).toMatchObject({ state: 'queued' })
 })
 
-test('stops in good order: hands nothing over that it had not, and says goodbye', async () => {
+test('the HTTP worker unregisters when it stops', async () => {
   const grid = await startHttpGrid()
   const worker = await httpWorker(grid)
   await until(() => grid.parked() === 1)
@@ -174,7 +174,7 @@ test('stops in good order: hands nothing over that it had not, and says goodbye'
   await until(() => grid.parked() === 0)
 })
 
-test('of two workers of one name the first gives up, and says why', async () => {
+test('a second HTTP worker with the same name replaces the first, which ends with an error', async () => {
   const grid = await startHttpGrid()
   const first = await httpWorker(grid)
   await until(() => grid.parked() === 1)
@@ -184,14 +184,14 @@ test('of two workers of one name the first gives up, and says why', async () => 
   expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
 })
 
-test('does not start where nobody answers by HTTP, and says what is wrong', async () => {
+test('the HTTP worker does not start with an address that offers no work over HTTP, and reports why', async () => {
   const grid = await startHttpGrid()
   await expect(httpWorker(grid, { WINDLASS_WORKER_SERVER_URL: 'ftp://x' })).rejects.toThrow(/none of http/)
   const elsewhere = await httpWorker(grid, { WINDLASS_WORKER_SERVER_URL: `${grid.url}/elsewhere` })
   await expect(elsewhere.ended).rejects.toThrow(/offers no work over HTTP/)
 })
 
-test('is started by `windlass worker daemon --protocol http`', async () => {
+test('`windlass worker daemon --protocol http` starts the HTTP worker', async () => {
   const grid = await startHttpGrid()
   const worker = await startWorkerProcess(new URL(grid.url).host, ['--protocol', 'http', '--slots', '2'])
   const { operation } = await grid.submit({ script: 'echo hello' })

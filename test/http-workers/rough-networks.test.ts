@@ -11,10 +11,10 @@ import { workerHere } from '../workers/worker-here.ts'
 import { askedProxy } from './asked-proxy.ts'
 import { startHttpGrid } from './http-grid.ts'
 
-test('however often its connections are cut, every task has one result', async () => {
+test('every task of an HTTP worker has one result although its connections are cut every 150 ms', async () => {
   const grid = await startHttpGrid({
     scheduler: {
-      deliveryGraceMs: 200, // a lease that got lost on its way is found out soon
+      deliveryGraceMs: 200, // a lease that was lost in transit is detected soon
       retry: { maxRetries: 100, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
     },
   })
@@ -38,7 +38,7 @@ test('however often its connections are cut, every task has one result', async (
   expect(printed).toEqual(all.map((_, i) => [`${i}\n`, 1]))
 })
 
-test('goes through the proxy that its environment names, long polls too', async () => {
+test('the HTTP client uses HTTP_PROXY, except for hosts in NO_PROXY', async () => {
   const grid = await startHttpGrid()
   const { url, asked } = await askedProxy()
   const caller = httpCaller({ url: grid.url, clock: systemClock, env: { HTTP_PROXY: url } })
@@ -53,7 +53,7 @@ test('goes through the proxy that its environment names, long polls too', async 
   expect(asked).toHaveLength(1)
 })
 
-test('speaks TLS with a server whose certificate it was given, and with no other', async () => {
+test('the HTTP client accepts only a TLS server whose CA it was given', async () => {
   const { cert, key } = selfSigned()
   const app = new Hono().get('/', (c) => c.text('safe'))
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, tls: { cert, key } })
@@ -68,7 +68,7 @@ test('speaks TLS with a server whose certificate it was given, and with no other
   await expect(callWith({})).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
 })
 
-test('a server that takes a call and never answers is given up', async () => {
+test('an HTTP call without a response ends at its timeout', async () => {
   const silent = createServer(() => {})
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo

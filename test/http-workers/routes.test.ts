@@ -23,18 +23,18 @@ async function take(grid: HttpGrid, worker: string): Promise<Json> {
   return json
 }
 
-/** A grid with one worker that has one task in hand. */
-async function withTask(wish: CommandTaskSpec = HELLO, more: object = {}) {
+/** A grid with one worker that holds one task. */
+async function withTask(options: CommandTaskSpec = HELLO, more: object = {}) {
   const grid = await startHttpGrid()
   const worker = await register(grid, more)
-  const { operation } = await submitCommand(grid, wish)
+  const { operation } = await submitCommand(grid, options)
   const task = await take(grid, worker)
   const path = `${WORKERS}/${worker}/tasks/${task.id}`
   return { grid, worker, operation, task, path }
 }
 
 describe('a worker over HTTP', () => {
-  test('registers, and is shown as the protocol has it, in the envelope and beside it', async () => {
+  test('registers, and its record is in the envelope and beside it', async () => {
     const grid = await startHttpGrid()
     const labels = { rack: 'b' }
     const { status, json } = await grid.call('POST', WORKERS, { name: 'w1', hostname: 'h1', runtime: 'docker', labels })
@@ -63,19 +63,19 @@ describe('a worker over HTTP', () => {
     expect(grid.engine.workers.list()).toEqual([])
   })
 
-  test('that says no more than its name, or what it does not know as null, is taken all the same', async () => {
+  test('with only a name, or null for unknown fields, is accepted', async () => {
     const grid = await startHttpGrid()
     await register(grid, { id: '', hostname: null, labels: null, runtime: '', last_seen: '0001-01-01T00:00:00Z' })
   })
 
-  test('hears of no work by 204', async () => {
+  test('gets 204 when there is no task', async () => {
     const grid = await startHttpGrid()
     const worker = await register(grid)
     expect((await grid.call('GET', `${WORKERS}/${worker}/work`)).status).toBe(204)
     expect((await grid.call('GET', `${WORKERS}/${worker}/work?wait=20ms`)).status).toBe(204)
   })
 
-  test('gets a task with its command, files, patterns of outputs and image', async () => {
+  test('gets a task with its command, files, output globs and image', async () => {
     const { task, worker } = await withTask(
       {
         stages: [{ ...sh('cat d/a.txt'), limits: { wallMs: 5000, memoryBytes: 1e6 } }],
@@ -103,7 +103,7 @@ describe('a worker over HTTP', () => {
     })
   })
 
-  test('tells how it ended: what was printed, and files that become blobs', async () => {
+  test('reports a result with stdout, stderr and files, which become blobs', async () => {
     const { grid, operation, path, worker } = await withTask({ ...HELLO, outputs: { globs: ['**'] } })
     expect((await grid.call('PUT', `${path}/status`, { state: 'RUNNING' })).status).toBe(200)
     expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'running', worker })
@@ -136,7 +136,7 @@ describe('a worker over HTTP', () => {
     expect((await grid.call('GET', `${WORKERS}/${worker}`)).json.data).toMatchObject({ current_task: '', tasks: 0 })
   })
 
-  test('leaves outputs where they are, and its words for where that is are kept', async () => {
+  test('may report outputs by location, which are kept as reported', async () => {
     const { grid, operation, path } = await withTask()
     const outputs = { contigs: { class: 'File', location: 'file:///shared/results/contigs.fa' }, n: 3 }
     await grid.call('PUT', `${path}/complete`, { state: 'SUCCESS', exit_code: 0, stdout: '', stderr: '', outputs })
@@ -150,7 +150,7 @@ describe('a worker over HTTP', () => {
     [{ exit_code: 4 }, { cause: 'exit', exitCode: 4 }, 'completed'],
     [{ state: 'TIMEOUT' }, { cause: 'timeout', exitCode: 137 }, 'timeout'],
     [{ state: 'success' }, { cause: 'ok', exitCode: 0 }, 'completed'],
-  ])('ends with %j as %j', async (word, stage, state) => {
+  ])('that reports %j ends the stage as %j', async (word, stage, state) => {
     const { grid, operation, path } = await withTask()
     expect((await grid.call('PUT', `${path}/complete`, word)).status).toBe(200)
     const { status, result } = ended(await grid.end(operation))
@@ -158,7 +158,7 @@ describe('a worker over HTTP', () => {
     expect(stageOf(result)).toMatchObject(stage)
   })
 
-  test('that failed itself makes its task go to another', async () => {
+  test('that reports a failure of its own lets the task be retried on another worker', async () => {
     const { grid, operation, path, worker } = await withTask()
     await grid.call('PUT', `${path}/complete`, { state: 'FAILED', stderr: 'no such image' })
     const again = await take(grid, await register(grid))
@@ -167,13 +167,13 @@ describe('a worker over HTTP', () => {
     expect(grid.engine.workers.list().map((one) => one.worker)).toContain(worker)
   })
 
-  test('says that it failed though the command did not', async () => {
+  test('may report a problem with the outputs although the command exited with 0', async () => {
     const { grid, operation, path } = await withTask()
     await grid.call('PUT', `${path}/complete`, { state: 'failed', exit_code: 0, error: 'no output' })
     expect(ended(await grid.end(operation)).result.outputs.problem).toBe('no output')
   })
 
-  test('without containers is given nothing that needs one', async () => {
+  test('without a container runtime gets no task with an image', async () => {
     const grid = await startHttpGrid()
     const [worker, other] = [await register(grid), await register(grid, { runtime: 'docker' })]
     await submitCommand(grid, { ...HELLO, image: 'debian:12' }, { maxRetries: 0 })
@@ -181,13 +181,13 @@ describe('a worker over HTTP', () => {
     expect((await take(grid, other)).inputs).toMatchObject({ _docker_image: 'debian:12' })
   })
 
-  test('hands a task back', async () => {
+  test('may return a task to the queue', async () => {
     const { grid, worker, path, task } = await withTask()
     expect((await grid.call('PUT', `${path}/status`, { state: 'QUEUED' })).status).toBe(200)
     expect((await take(grid, worker)).id).not.toBe(task.id)
   })
 
-  test('shows what its task prints', async () => {
+  test('streams the output of its task', async () => {
     const { grid, operation, path } = await withTask()
     await grid.call('PUT', `${path}/status`, { state: 'running', stdout: 'early\n' })
     const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
@@ -195,7 +195,7 @@ describe('a worker over HTTP', () => {
     listener?.close()
   })
 
-  test('hears with its heartbeat what is cancelled, and that it is to take no more', async () => {
+  test('receives cancellations and a drain with its heartbeat', async () => {
     const { grid, operation, path, worker, task } = await withTask()
     await grid.call('PUT', `${path}/status`, { state: 'RUNNING' })
     const calm = await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`)
@@ -207,8 +207,8 @@ describe('a worker over HTTP', () => {
       shutdown: false,
     })
     void grid.engine.cancel(LOCAL_CALLER, operation)
-    const told = await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`, { state: 'busy' })
-    expect(told.json.data).toMatchObject({ cancel_tasks: [task.id] })
+    const reported = await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`, { state: 'busy' })
+    expect(reported.json.data).toMatchObject({ cancel_tasks: [task.id] })
     expect((await grid.call('PUT', `${path}/complete`, { state: 'CANCELLED' })).status).toBe(200)
     expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
     grid.engine.drainWorker(LOCAL_CALLER, worker)
@@ -218,7 +218,7 @@ describe('a worker over HTTP', () => {
     })
   })
 
-  test('may wait for orders, and hears of them at once', async () => {
+  test('receives orders at once by long poll', async () => {
     const { grid, operation, path, worker, task } = await withTask()
     await grid.call('PUT', `${path}/status`, { state: 'RUNNING' })
     const orders = `${WORKERS}/${worker}/orders`
@@ -227,12 +227,12 @@ describe('a worker over HTTP', () => {
     void grid.engine.cancel(LOCAL_CALLER, operation)
     const { json } = await parked
     expect(json.data).toMatchObject({ cancel_tasks: [task.id], seen: 1 })
-    expect((await grid.call('GET', `${orders}?wait=10ms&seen=1`)).status).toBe(204) // not the same again and again
+    expect((await grid.call('GET', `${orders}?wait=10ms&seen=1`)).status).toBe(204) // an order is sent only once
   })
 })
 
-describe('a long poll', () => {
-  test('is answered when work comes', async () => {
+describe('a long poll for work', () => {
+  test('is answered when a task is queued', async () => {
     const grid = await startHttpGrid()
     const worker = await register(grid)
     const parked = take(grid, worker)
@@ -241,7 +241,7 @@ describe('a long poll', () => {
     expect((await parked).inputs).toMatchObject({ _base_command: ['/bin/sh', '-c', 'echo hello'] })
   })
 
-  test('that its worker hangs up takes no task with it', async () => {
+  test('that the worker closes takes no task', async () => {
     const grid = await startHttpGrid()
     const worker = await register(grid)
     const hangUp = new AbortController()
@@ -256,7 +256,7 @@ describe('a long poll', () => {
     expect(task.inputs).toBeDefined()
   })
 
-  test('is let go when the server is about to stop, and further ones are refused', async () => {
+  test('ends when the server stops, and further ones are refused with 503', async () => {
     const grid = await startHttpGrid()
     const worker = await register(grid)
     const parked = grid.call('GET', `${WORKERS}/${worker}/work?wait=30s`)
@@ -264,11 +264,11 @@ describe('a long poll', () => {
     await until(() => grid.parked() === 1)
     grid.leave()
     expect((await parked).status).toBe(204)
-    expect([204, 503]).toContain((await orders).status) // it may have come too late to wait
+    expect([204, 503]).toContain((await orders).status) // it may have arrived too late to wait
     expect((await grid.call('GET', `${WORKERS}/${worker}/work?wait=30s`)).status).toBe(503)
   })
 
-  test('ends when the worker leaves', async () => {
+  test('ends when the worker unregisters', async () => {
     const grid = await startHttpGrid()
     const worker = await register(grid)
     const parked = grid.call('GET', `${WORKERS}/${worker}/work?wait=30s`)
@@ -280,14 +280,14 @@ describe('a long poll', () => {
   })
 })
 
-describe('fencing', () => {
-  test('what another has by now is not for others to end', async () => {
+describe('fencing of attempts', () => {
+  test('a report on a task that has been leased to another worker is refused with 409', async () => {
     const { grid, operation, path, worker } = await withTask()
     await grid.call('DELETE', `${WORKERS}/${worker}`)
     const other = await register(grid)
     const task = await take(grid, other)
     const late = await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0, stdout: 'late' })
-    expect(late).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } }) // it has to register first
+    expect(late).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } }) // it must register first
     const wrong = `${WORKERS}/${other}/tasks/${path.split('/').at(-1)}`
     for (const call of ['status', 'complete'])
       expect(await grid.call('PUT', `${wrong}/${call}`, { state: 'success', exit_code: 0 })).toMatchObject({
@@ -302,14 +302,14 @@ describe('fencing', () => {
     expect((await grid.call('PUT', `${right}/complete`, { state: 'success', exit_code: 0 })).status).toBe(409)
   })
 
-  test('a heartbeat that crossed a task on its way does not take it away', async () => {
+  test('a heartbeat that was sent before the lease arrived does not revoke it', async () => {
     const { grid, operation, path, worker } = await withTask()
     await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`, { running_tasks: [] })
     expect((await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0 })).status).toBe(200)
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', attempt: 1 })
   })
 
-  test('a worker that comes again under its name keeps what it lists', async () => {
+  test('a worker that registers again under its id keeps the tasks that it lists', async () => {
     const { grid, operation, path, worker, task } = await withTask()
     expect(await register(grid, { id: worker, running_tasks: [task.id] })).toBe(worker)
     expect((await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0 })).status).toBe(200)

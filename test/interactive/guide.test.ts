@@ -8,8 +8,8 @@ import { interactiveGrid } from './interactive-grid.ts'
 
 const PAGE = new URL('../../docs/guide/interactive.md', import.meta.url)
 
-describeWith('bwrap', 'the guide', () => {
-  test('the client in it works as it stands there', async () => {
+describeWith('bwrap', 'the guide for interactive tasks', () => {
+  test('contains a client program that works unchanged', async () => {
     const [, program = ''] = /```js\n(.*?)```/s.exec(readFileSync(PAGE, 'utf8')) ?? []
     const file = join(ownFolder(), 'terminal.mjs')
     writeFileSync(file, program)

@@ -18,20 +18,20 @@ import { speakingWorker } from '../workers/worker-here.ts'
 import { type TerminalClient, terminalClient } from './terminal-client.ts'
 
 export interface InteractiveGrid extends TestGrid {
-  readonly desk: SnippetService
+  readonly service: SnippetService
   readonly url: string
   client(): TerminalClient
 }
 
 const SPOKEN = ['python', 'bash']
 
-/** A server with the interactive door, and a worker with a sandbox that speaks two languages. */
+/** A server with the interactive API, and a worker with a sandbox and two languages. */
 export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}): Promise<InteractiveGrid> {
   const grid = await startGrid()
   const { engine, blobs } = grid
   const languages = loadLanguages().filter(({ name }) => SPOKEN.includes(name))
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
-  const desk = snippetService({
+  const service = snippetService({
     engine,
     instances: () => instance,
     languages,
@@ -39,7 +39,7 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
     clock: systemClock,
     newId: randomUUID,
   })
-  onTestFinished(() => desk.stop())
+  onTestFinished(() => service.close())
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -53,7 +53,7 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
   const sockets = [
     interactiveDoor({
       scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
-      desk,
+      service,
       input: engine.input,
       clock: systemClock,
       ...more,
@@ -65,7 +65,7 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
   const url = `ws://${http.address}`
   return {
     ...grid,
-    desk,
+    service,
     url,
     client() {
       const client = terminalClient(url)

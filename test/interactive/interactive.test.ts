@@ -15,8 +15,8 @@ while name != 'nobody':
 print('bye')
 `
 
-describeWith('bwrap', 'the interactive door', () => {
-  test('a Python program asks, and is answered, until it is told to end', async () => {
+describeWith('bwrap', 'the interactive API', () => {
+  test('sends stdin to a Python program and streams its output until it exits', async () => {
     const client = (await interactiveGrid()).client()
     client.say(python(ASKING))
     expect(await client.told('started')).toMatchObject({ taskId: expect.any(String), worker: expect.any(String) })
@@ -31,7 +31,7 @@ describeWith('bwrap', 'the interactive door', () => {
     expect(await client.closed).toBe(1000)
   })
 
-  test('at a terminal it sees one, hears of its size, echoes, and Ctrl-C is a signal', async () => {
+  test('with a pty the program has a terminal with size and echo, and Ctrl-C sends SIGINT', async () => {
     const client = (await interactiveGrid()).client()
     const code = `
 import os, signal, sys, time
@@ -62,7 +62,7 @@ except KeyboardInterrupt:
     expect(await client.told('exit')).toMatchObject({ status: 'failed', exitCode: 7 })
   })
 
-  test('the end of input is heard, with and without a terminal, and bytes are told as they were asked for', async () => {
+  test("eof ends the program's stdin, with and without a terminal, and output has the requested encoding", async () => {
     const grid = await interactiveGrid()
     for (const pty of [false, true]) {
       const client = grid.client()
@@ -76,7 +76,7 @@ except KeyboardInterrupt:
     }
   })
 
-  test('a program whose client is gone is ended', async () => {
+  test('a program is cancelled after its client has disconnected', async () => {
     const { engine, client: dial } = await interactiveGrid({ graceMs: 10 })
     const client = dial()
     client.say(bash('trap "" HUP; echo up; sleep 100'))
@@ -87,7 +87,7 @@ except KeyboardInterrupt:
     expect(engine.workers.list()[0]?.leases).toBe(0)
   })
 
-  test('ten sessions at once do not mix', async () => {
+  test('ten concurrent sessions each receive only their own output', async () => {
     const grid = await interactiveGrid()
     const sessions = Array.from({ length: 10 }, async (_, i) => {
       const client = grid.client()
@@ -106,7 +106,7 @@ except KeyboardInterrupt:
     }
   })
 
-  test('what is wrong is said: to start with it is the end, later it is not', async () => {
+  test('an invalid start message closes with 1008, and a later invalid message is only reported', async () => {
     const grid = await interactiveGrid()
     const wrong: [object, object, number][] = [
       [{ type: 'stdin', data: 'x' }, { code: 40002 }, 1008],
@@ -132,7 +132,7 @@ except KeyboardInterrupt:
     expect(await client.told('exit')).toMatchObject({ exitCode: 0 })
   })
 
-  test('whoever says nothing is sent away, and so is who talks nonsense for too long', async () => {
+  test('a client that sends no start message, or 30 invalid messages, is disconnected with 1008', async () => {
     const grid = await interactiveGrid({ startMs: 50, graceMs: 0 })
     const silent = grid.client()
     expect(await silent.closed).toBe(1008)
@@ -142,7 +142,7 @@ except KeyboardInterrupt:
     expect(await client.closed).toBe(1008)
   })
 
-  test('a program that prints for ever is ended, and what its client was sent is what it printed', async () => {
+  test('a program above its output limit ends with the cause output-limit', async () => {
     const client = (await interactiveGrid()).client()
     client.say(bash('yes', { resourceLimit: { output: '1MB' } }))
     expect(await client.told('exit')).toMatchObject({ cause: 'output-limit' })

@@ -5,17 +5,17 @@ export interface Message {
   readonly [field: string]: unknown
 }
 
-/** A client of the interactive door: what it says, and what it is told. */
+/** A client of the interactive API: the messages that it sends and receives. */
 export interface TerminalClient {
   readonly socket: WebSocket
   say(message: object): void
   type(text: string): void
-  /** Resolves when this was printed since it was last asked; rejects when the program ended without it. */
+  /** Resolves when these words were printed since the last call; rejects when the program ended without them. */
   reads(words: string): Promise<string>
-  /** The first message of a type that was not asked for before. */
+  /** The next message of a type. */
   told(type: string): Promise<Message>
   readonly closed: Promise<number>
-  /** All that was printed, of both streams. */
+  /** Everything printed, of both streams. */
   printed(): string
 }
 

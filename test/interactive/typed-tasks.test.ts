@@ -14,15 +14,15 @@ const TERMINAL: StageInput = { kind: 'live', terminal: { rows: 24, columns: 80 }
 interface Typist {
   readonly operation: string
   type(text: string): Promise<void>
-  /** Resolves when it has printed this since it was last asked. */
+  /** Resolves when these words were printed since the last call. */
   reads(words: string): Promise<void>
   end(): Promise<OperationStatus>
 }
 
-/** Somebody in front of a task, without a door in between. */
-async function sitDown(grid: TestGrid, wish: CommandTaskSpec): Promise<Typist> {
+/** A caller that types to a task through the engine, without an API in between. */
+async function sitDown(grid: TestGrid, options: CommandTaskSpec): Promise<Typist> {
   const { engine } = grid
-  const { operation } = await submitCommand(grid, wish)
+  const { operation } = await submitCommand(grid, options)
   let printed = ''
   let look = (): void => {}
   const listener = engine.listenOutput(LOCAL_CALLER, operation, () => {
@@ -54,14 +54,14 @@ async function sitDown(grid: TestGrid, wish: CommandTaskSpec): Promise<Typist> {
 
 const LOOP = 'while read -r line; do echo "<$line>"; done; echo over'
 
-describeWith('bwrap', 'a task that is typed to', () => {
+describeWith('bwrap', 'an interactive task', () => {
   const sandboxed = async () => {
     const grid = await startGrid()
     await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
     return grid
   }
 
-  test('hears what is typed as it is typed, and its result has all of it', async () => {
+  test('receives input as it is typed, and its result has all of its output', async () => {
     const grid = await sandboxed()
     const typist = await sitDown(grid, { stages: [sh(LOOP, { stdin: PIPES })] })
     await typist.type('one\n')
@@ -73,7 +73,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     expect(textOf(stageOf(result).stdout)).toBe('<one>\n<two>\nover\n')
   })
 
-  test('what comes before its start waits for it, behind the stage that compiles', async () => {
+  test('gets input that was typed before its start, after the stage that compiles', async () => {
     const grid = await startGrid()
     const stages = [sh('cat; echo compiled', { name: 'compile' }), sh(LOOP, { stdin: PIPES })]
     const typist = await sitDown(grid, { stages })
@@ -86,7 +86,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     expect(textOf(stageOf(result).stdout)).toBe('<early>\n<birds>\nover\n')
   })
 
-  test('at a terminal it sees one, echoes, is resized, and takes signals', async () => {
+  test('with a terminal sees a tty, echoes input, is resized, and gets signals', async () => {
     const grid = await sandboxed()
     const script =
       'test -t 0 && test -t 1 && stty size; trap "echo caught; exit 3" INT; ' +
@@ -102,7 +102,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     expect(stageOf(ended(await typist.end()).result)).toMatchObject({ cause: 'exit', exitCode: 3 })
   })
 
-  test('two at a time do not mix', async () => {
+  test('does not receive the input of another one', async () => {
     const grid = await sandboxed()
     const [one, other] = await Promise.all(
       ['a', 'b'].map((name) => sitDown(grid, { stages: [sh(LOOP.replaceAll('<', `${name}<`), { stdin: PIPES })] })),
@@ -114,7 +114,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     ).resolves.toBeDefined()
   })
 
-  test('a program that does not read holds up who types, up to a bound, and a signal still reaches it', async () => {
+  test('that does not read refuses input above a limit, and still gets signals', async () => {
     const grid = await sandboxed()
     const typist = await sitDown(grid, {
       stages: [sh('trap "exit 4" TERM; echo up; while :; do sleep 0.05; done', { stdin: PIPES })],
@@ -131,7 +131,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     expect(stageOf(ended(await typist.end()).result)).toMatchObject({ exitCode: 4 })
   })
 
-  test('a connection that breaks loses nothing, and doubles nothing', async () => {
+  test('receives each input once although its connection breaks', async () => {
     const grid = await startGrid({ scheduler: { disconnectGraceMs: 10_000 } })
     const { address, cut } = await roughWay(grid.port)
     await workerHere(address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
@@ -145,11 +145,11 @@ describeWith('bwrap', 'a task that is typed to', () => {
     }
     await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'end' })
     const { result } = ended(await typist.end())
-    const heard = words.map((word) => `<${word.trim()}>\n`).join('')
-    expect(textOf(stageOf(result).stdout)).toBe(`${heard}over\n`)
+    const received = words.map((word) => `<${word.trim()}>\n`).join('')
+    expect(textOf(stageOf(result).stdout)).toBe(`${received}over\n`)
   })
 
-  test('is only for workers that can hand on what is typed', async () => {
+  test('stays queued when no worker supports interactive input', async () => {
     const grid = await startGrid()
     const { operation } = await submitCommand(grid, { stages: [sh('cat', { stdin: PIPES })] })
     const properties = [
@@ -157,7 +157,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
       { name: 'runs-without-image', value: 'yes' },
       { name: 'isolation', value: 'sandbox' },
     ]
-    const session = { lease: () => expect.fail('it has a task'), begin() {}, stop() {}, order() {}, over() {} }
+    const session = { lease: () => expect.fail('it has a task'), begin() {}, stop() {}, order() {}, close() {} }
     grid.engine.workers.register({ worker: 'deaf', slots: 1, properties }, session)
     expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('queued')
     expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).toContain('interactive')

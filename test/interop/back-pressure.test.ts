@@ -18,13 +18,13 @@ import { timing, windlassServer } from './windlass-server.ts'
 
 const SIZE = 64 * 1024
 const COUNT = 1024
-/** Of the 64 MiB that are to come; what windows, queues and sockets hold between two ends that do not wait. */
+/** The most bytes, of 64 MiB, that windows, queues and sockets may hold ahead of a reader that stopped. */
 const MOST_AHEAD = 12 * 1024 * 1024
 
 const started = startedHere()
 
 interface Reader {
-  /** Begun, and not yet read to its end. */
+  /** Started, and not yet read to its end. */
   readonly answers: AsyncIterator<Uint8Array>
   seen(): Promise<Uint8Array>
 }
@@ -45,9 +45,9 @@ async function ourReader({ address }: InteropServer): Promise<Reader> {
 }
 
 async function expectHeldBack({ seen, answers }: Reader): Promise<void> {
-  // grpc-js takes in everything until it was first asked for something.
+  // grpc-js buffers everything until its first read.
   await answers.next()
-  // Asked on the same connection: a reader that stands still must not stop its neighbours.
+  // Called on the same connection: a reader that stops must not block other calls.
   const sent = async () => (JSON.parse(Buffer.from(await seen()).toString()) as Seen).sent
   const ahead = await untilSteady(sent)
   expect(ahead).toBeGreaterThan(0)
@@ -60,20 +60,20 @@ async function expectHeldBack({ seen, answers }: Reader): Promise<void> {
   expect(count).toBe(COUNT)
 }
 
-test('a grpc-js client that stops reading holds our handler back', async () => {
+test('back-pressure: a grpc-js client that stops reading pauses our handler', async () => {
   await expectHeldBack(await grpcJsReader(await started(windlassServer())))
 })
 
-test('our client that stops reading holds our handler back', async () => {
+test('back-pressure: our client that stops reading pauses our handler', async () => {
   await expectHeldBack(await ourReader(await started(windlassServer())))
 })
 
-test('our client that stops reading holds a grpc-js handler back', async () => {
+test('back-pressure: our client that stops reading pauses a grpc-js handler', async () => {
   await expectHeldBack(await ourReader(await started(grpcJsServer())))
 })
 
-describeWith(PYTHON, 'on the C core', () => {
-  test('our client that stops reading holds a handler back', async () => {
+describeWith(PYTHON, 'back-pressure with the C core', () => {
+  test('our client that stops reading pauses a Python handler', async () => {
     await expectHeldBack(await ourReader(await started(pythonServer())))
   })
 })
@@ -91,7 +91,7 @@ function deafService() {
   return { service, open: gate.resolve }
 }
 
-test('our handler that does not read holds our client back', async () => {
+test('back-pressure: our handler that does not read pauses our client', async () => {
   const { service, open } = deafService()
   const { address } = await started(windlassServer({ services: [service] }))
   const call = (await started(createChannel({ address, timing }))).open(`/${SERVICE}/Deaf`)
@@ -109,7 +109,7 @@ test('our handler that does not read holds our client back', async () => {
   expect(String(await call.next())).toBe(String(COUNT))
 })
 
-test('our handler that does not read holds a grpc-js client back', async () => {
+test('back-pressure: our handler that does not read pauses a grpc-js client', async () => {
   const { service, open } = deafService()
   const { address } = await started(windlassServer({ services: [service] }))
   const { client } = await started(grpcJsClient(address))
@@ -125,7 +125,7 @@ test('our handler that does not read holds a grpc-js client back', async () => {
   expect(String(await answer.promise)).toBe(String(COUNT))
 })
 
-test('a message larger than every window still gets through to a slow reader', async () => {
+test('a message larger than every flow-control window reaches a slow reader', async () => {
   const { address } = await started(
     windlassServer({ limits: { initialWindowBytes: 16_384, streamWindowBytes: 16_384 } }),
   )
@@ -135,8 +135,8 @@ test('a message larger than every window still gets through to a slow reader', a
   expect(Buffer.from((await channel.unary(`/${SERVICE}/Unary`, message)).message).equals(message)).toBe(true)
 })
 
-/** As gRPC's C core does: its peer could fill the socket with one frame, and all else would have to wait. */
-test('a peer that allows frames of megabytes gets none that large', async () => {
+/** As in gRPC's C core: one large frame would fill the socket, and all other streams would have to wait. */
+test('a peer with a large SETTINGS_MAX_FRAME_SIZE gets no frame above socketBacklogBytes', async () => {
   const between = await started(frameCounter((await started(windlassServer())).address))
   const generous = { maxFrameSize: 0xffffff, initialWindowSize: 16 * 1024 * 1024 }
   const { session, ask } = await started(bareClient(between.address, generous))

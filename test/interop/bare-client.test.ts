@@ -14,19 +14,19 @@ async function client(options?: WindlassServerOptions) {
   return await started(bareClient((await started(windlassServer(options))).address))
 }
 
-test('a plain GET is answered with 405', async () => {
+test('a plain GET gets 405', async () => {
   const { ask } = await client()
   const { headers } = await ask({ ':method': 'GET', ':path': '/', 'content-type': 'text/html' })
   expect(headers[':status']).toBe(405)
 })
 
-test('a body that is not gRPC is answered with 415', async () => {
+test('a body that is not gRPC gets 415', async () => {
   const { ask } = await client()
   const { headers } = await ask({ ':path': UNARY, 'content-type': 'application/json' }, Buffer.from('{}'))
   expect(headers[':status']).toBe(415)
 })
 
-test('application/grpc+proto is gRPC, application/grpc-web is not', async () => {
+test('application/grpc+proto is accepted as gRPC, and application/grpc-web is not', async () => {
   const { ask } = await client()
   const proto = await ask({ ':path': UNARY, 'content-type': 'application/grpc+proto' }, framed(payload(3)))
   expect(proto.body).toEqual(framed(payload(3)))
@@ -34,7 +34,7 @@ test('application/grpc+proto is gRPC, application/grpc-web is not', async () => 
   expect(web.headers[':status']).toBe(415)
 })
 
-test('too many headers are answered with 431, and the connection goes on', async () => {
+test('headers above maxHeaderBytes get 431, and the connection stays open', async () => {
   const { ask } = await client({ limits: { maxHeaderBytes: 4096 } })
   const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`x-${i}`, 'v']))
   const { headers } = await ask({ ':path': UNARY, ...many }, framed(payload(3)))
@@ -42,7 +42,7 @@ test('too many headers are answered with 431, and the connection goes on', async
   expect((await ask({ ':path': UNARY }, framed(payload(3)))).body).toEqual(framed(payload(3)))
 })
 
-test('headers without end cost the connection', async () => {
+test('a header block far above maxHeaderBytes closes the connection with ENHANCE_YOUR_CALM', async () => {
   const observer = recordingObserver()
   const { ask, session } = await client({ observer, limits: { maxHeaderBytes: 16_384 } })
   const goaway = new Promise((resolve) => session.on('goaway', resolve))
@@ -52,16 +52,16 @@ test('headers without end cost the connection', async () => {
   expect(observer.closed).toMatchObject([{ flood: 'continuations' }])
 })
 
-test('the server itself ends a call whose deadline has passed', async () => {
+test('the server ends a call at its deadline with DEADLINE_EXCEEDED', async () => {
   const observer = recordingObserver()
   const { ask } = await client({ observer })
   const answer = await ask({ ':path': `/${SERVICE}/Slow`, 'grpc-timeout': '20m' }, framed(payload(1)))
-  // On a busy machine it may pass before the handler has said anything, and then all comes at once.
+  // On a busy machine the deadline may pass before the handler responds, and then the response is trailers-only.
   expect({ ...answer.headers, ...answer.trailers }['grpc-status']).toBe(String(STATUS.deadlineExceeded))
   expect(observer.finished).toEqual([{ method: 'Slow', code: STATUS.deadlineExceeded }])
 })
 
-test('a deadline that cannot be read is refused', async () => {
+test('a malformed grpc-timeout is refused with INTERNAL', async () => {
   const { ask } = await client()
   const { headers } = await ask({ ':path': UNARY, 'grpc-timeout': 'soon' }, framed(payload(1)))
   expect(headers).toMatchObject({ 'grpc-status': String(STATUS.internal), 'grpc-message': /grpc-timeout/ })
@@ -74,15 +74,15 @@ test.each([
   ['half a message', framed(payload(9)).subarray(0, 7)],
   ['half a prefix', Buffer.of(0, 0)],
   ['unknown flags', Buffer.of(2, 0, 0, 0, 0)],
-])('a unary call with %s fails', async (_what, body) => {
+])('a unary call with %s fails with INTERNAL', async (_what, body) => {
   const { ask } = await client()
   expect((await ask({ ':path': UNARY }, body)).headers['grpc-status']).toBe(String(STATUS.internal))
 })
 
-test('a ping is answered', async () => {
+test('the server acknowledges a PING with its payload', async () => {
   const { session, ask } = await client()
   await ask({ ':path': UNARY }, framed(payload(1)))
-  const said = Buffer.from('are you?')
-  const heard = await new Promise((resolve) => session.ping(said, (_error, _ms, answer) => resolve(answer)))
-  expect(heard).toEqual(said)
+  const printed = Buffer.from('are you?')
+  const received = await new Promise((resolve) => session.ping(printed, (_error, _ms, answer) => resolve(answer)))
+  expect(received).toEqual(printed)
 })

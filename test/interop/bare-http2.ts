@@ -13,11 +13,11 @@ import type { AddressInfo } from 'node:net'
 import type { ListenAddress } from '../../src/grpc/address.ts'
 import { uint32 } from './requests.ts'
 
-/** node:http2 without any gRPC on it: a peer that says exactly what a test wants said. */
+/** node:http2 without gRPC: a peer that sends exactly what a test specifies. */
 
 export interface BareServer {
   readonly address: ListenAddress
-  /** All connections that were ever made. */
+  /** All connections ever accepted. */
   readonly sessions: Http2Session[]
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ export async function bareServer(
   const sessions: Http2Session[] = []
   server.on('session', (session) => sessions.push(session))
   server.on('stream', (stream, headers) => {
-    stream.on('error', () => {}) // a reset by the client is often what the test is about
+    stream.on('error', () => {}) // many tests reset the stream on purpose
     onStream(stream, headers)
   })
   server.listen(0, '127.0.0.1')
@@ -46,7 +46,7 @@ export async function bareServer(
 
 export const framed = (message: Uint8Array): Buffer => Buffer.concat([Buffer.of(0), uint32(message.length), message])
 
-/** The whole answer of a unary call. */
+/** Sends the whole response of a unary call. */
 export function answerWith(stream: ServerHttp2Stream, message: Uint8Array): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
@@ -68,7 +68,7 @@ export interface BareClient {
 export function bareClient(address: ListenAddress, settings: Settings = {}): BareClient {
   if (!('port' in address)) throw new Error('a port is needed')
   const session = connect(`http://${address.host}:${address.port}`, { settings })
-  session.on('error', () => {}) // the requests on it say it as well
+  session.on('error', () => {}) // the requests on it fail with the same error
   return { session, ask: (headers, body) => ask(session, headers, body), close: () => session.destroy() }
 }
 
@@ -84,7 +84,7 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   })
   stream.end(body)
   const ended = once(stream, 'close')
-  ended.catch(() => {}) // the wait for a response fails with the same
+  ended.catch(() => {}) // the wait for a response fails with the same error
   const [answer] = (await once(stream, 'response')) as [IncomingHttpHeaders]
   await ended
   return { headers: answer, trailers, body: Buffer.concat(parts) }

@@ -12,22 +12,22 @@ import { payload } from './requests.ts'
 import { socketPlace, startedHere } from './started.ts'
 import { timing, windlassServer } from './windlass-server.ts'
 
-/** Our channel against servers that turn it away, go away, or are not there at all. */
+/** Our channel against servers that refuse it, disconnect, or do not exist. */
 const started = startedHere()
 const UNARY = `/${SERVICE}/Unary`
 
 const channelTo = (address: ListenAddress, options: Partial<ChannelOptions> = {}): Promise<Channel> =>
   started(createChannel({ address, timing, minBackoffMs: 1, maxBackoffMs: 20, ...options }))
 
-/** Answers what it was sent, once all of it has come. */
+/** Sends back the request when all of it has arrived. */
 function echo(stream: ServerHttp2Stream): void {
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
   stream.on('end', () => answerWith(stream, Buffer.concat(parts).subarray(5)))
 }
 
-describe('a server that is not there', () => {
-  test('fails a call at once, naming the address', async () => {
+describe('a channel without a reachable server', () => {
+  test('fails a call at once with UNAVAILABLE and the address', async () => {
     const listener = createServer().listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const { port } = listener.address() as AddressInfo
@@ -37,7 +37,7 @@ describe('a server that is not there', () => {
     await expect(channel.unary(UNARY, payload(1))).rejects.toMatchObject({ code: STATUS.unavailable, message })
   })
 
-  test('fails streaming calls the same way, whatever is asked of them', async () => {
+  test('fails every operation of a streaming call with UNAVAILABLE and the address', async () => {
     const { path } = await started(socketPlace())
     const channel = await channelTo({ path })
     const failure = { code: STATUS.unavailable, message: expect.stringContaining(path) }
@@ -50,7 +50,7 @@ describe('a server that is not there', () => {
     await expect(channel.serverStreaming(UNARY, payload(1)).next()).rejects.toMatchObject(failure)
   })
 
-  test('is waited for by calls that are patient, and by no others', async () => {
+  test('delays calls with waitForReady until the server starts, and fails others', async () => {
     const { path } = await started(socketPlace())
     const channel = await channelTo({ path })
     const patient = channel.unary(UNARY, payload(5), { waitForReady: true })
@@ -65,14 +65,14 @@ describe('a server that is not there', () => {
     expect(await collect(talking)).toEqual([payload(6)])
   })
 
-  test('is waited for no longer than the deadline allows', async () => {
+  test('fails a waiting call at its deadline with DEADLINE_EXCEEDED', async () => {
     const { path } = await started(socketPlace())
     const channel = await channelTo({ path })
     const patient = channel.unary(UNARY, payload(5), { waitForReady: true, timeoutMs: 50 })
     await expect(patient).rejects.toMatchObject({ code: STATUS.deadlineExceeded })
   })
 
-  test('is waited for no longer than the caller wants', async () => {
+  test('fails a waiting call with CANCELLED when the caller aborts it', async () => {
     const { path } = await started(socketPlace())
     const channel = await channelTo({ path })
     const controller = new AbortController()
@@ -81,30 +81,30 @@ describe('a server that is not there', () => {
     await expect(patient).rejects.toMatchObject({ code: STATUS.cancelled })
   })
 
-  test('that accepts and says nothing is given up on', async () => {
+  test('fails a call with UNAVAILABLE when the server sends nothing within handshakeMs', async () => {
     const address = await listening(() => {})
     const channel = await channelTo(address, { limits: { handshakeMs: 30 } })
     await expect(channel.unary(UNARY, payload(1))).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 
-  test('that accepts and hangs up leaves no call waiting', async () => {
+  test('fails all calls with UNAVAILABLE when the server disconnects', async () => {
     const channel = await channelTo(await listening((socket) => socket.once('data', () => socket.destroy())))
     const calls = Array.from({ length: 20 }, () => channel.unary(UNARY, payload(1)))
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 
-  test('that speaks another protocol is no server', async () => {
+  test('fails a call with UNAVAILABLE when the server speaks HTTP/1.1', async () => {
     const channel = await channelTo(await listening((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
     await expect(channel.unary(UNARY, payload(1))).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 })
 
-/** Something that takes connections, and is no gRPC server. */
+/** A listener that accepts connections and is no gRPC server. */
 async function listening(onConnection: (socket: Socket) => void): Promise<ListenAddress> {
   const sockets: Socket[] = []
   const listener = createServer((socket) => {
     sockets.push(socket)
-    socket.on('error', () => {}) // it is cut off, and rightly
+    socket.on('error', () => {}) // the client disconnects, as it should
     onConnection(socket)
   })
   await once(listener.listen(0, '127.0.0.1'), 'listening')
@@ -116,8 +116,8 @@ async function listening(onConnection: (socket: Socket) => void): Promise<Listen
   return { host: '127.0.0.1', port: (listener.address() as AddressInfo).port }
 }
 
-describe('a caller who gives up', () => {
-  test('before the start never reaches the server', async () => {
+describe('cancellation of a call', () => {
+  test('before its start never reaches the server', async () => {
     let streams = 0
     const { address } = await started(
       bareServer((stream) => {
@@ -136,7 +136,7 @@ describe('a caller who gives up', () => {
     expect(streams).toBe(1)
   })
 
-  test('while the call runs is heard by the server', async () => {
+  test('while it runs resets the stream with CANCEL', async () => {
     const arrived = Promise.withResolvers<ServerHttp2Stream>()
     const { address } = await started(bareServer((stream) => arrived.resolve(stream)))
     const channel = await channelTo(address)
@@ -150,7 +150,7 @@ describe('a caller who gives up', () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL)
   })
 
-  test('by leaving the loop over the answers cancels the call', async () => {
+  test('by leaving the loop over the responses resets the stream with CANCEL', async () => {
     const arrived = Promise.withResolvers<ServerHttp2Stream>()
     const { address } = await started(
       bareServer((stream) => {
@@ -169,7 +169,7 @@ describe('a caller who gives up', () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL)
   })
 
-  test('because the deadline has passed cancels a call that the server would never answer', async () => {
+  test('at its deadline resets the stream with CANCEL', async () => {
     const arrived = Promise.withResolvers<ServerHttp2Stream>()
     const { address } = await started(
       bareServer((stream) => (stream.id === 1 ? echo(stream) : arrived.resolve(stream))),

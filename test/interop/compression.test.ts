@@ -11,7 +11,7 @@ import { timing, windlassServer } from './windlass-server.ts'
 
 const started = startedHere()
 
-test('a gzipped request is refused, with what to do about it', async () => {
+test('a gzip request is refused with UNIMPLEMENTED, and the message names identity', async () => {
   const { address } = await started(windlassServer())
   const options = { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }
   const { converse } = await started(grpcJsClient(address, undefined, options))
@@ -19,14 +19,14 @@ test('a gzipped request is refused, with what to do about it', async () => {
   expect(outcome).toMatchObject({ code: STATUS.unimplemented, message: /compressed.*not supported.*identity/ })
 })
 
-test('a refused encoding comes with the list of those that are taken', async () => {
+test('a refused encoding is answered with grpc-accept-encoding', async () => {
   const { ask } = await started(bareClient((await started(windlassServer())).address))
   const compressed = Buffer.of(1, 0, 0, 0, 1, 7)
   const { headers } = await ask({ ':path': `/${SERVICE}/Unary`, 'grpc-encoding': 'gzip' }, compressed)
   expect(headers).toMatchObject({ 'grpc-status': String(STATUS.unimplemented), 'grpc-accept-encoding': 'identity' })
 })
 
-test('an answer that is compressed, which nobody asked for, is an error of the server', async () => {
+test('a compressed response that the client did not accept is INTERNAL', async () => {
   const { address } = await started(
     bareServer((stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' })

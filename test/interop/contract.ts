@@ -18,15 +18,15 @@ export interface Pair {
 }
 
 export interface PairTraits {
-  /** Calls at once on one connection. */
+  /** The number of concurrent calls on one connection. */
   readonly crowd?: number
 }
 
 const MiB = 1024 * 1024
-/** Around the edges of frames (16,384 bytes, a prefix of 5 included) and windows (65,535). */
+/** Sizes around the limits of frames (16,384 bytes, a prefix of 5 included) and windows (65,535). */
 const SIZES = [0, 1, 16_384 - 5, 16_384, 65_535, MiB, 4 * MiB + 1]
 
-/** What any client and any server of the Interop service must be able to do together. */
+/** Behaviour that every pair of client and server of the Interop service must have. */
 export function interopContract(start: () => Promise<Pair>, { crowd = 500 }: PairTraits = {}): void {
   let pair: Pair
   beforeAll(async () => {
@@ -36,7 +36,7 @@ export function interopContract(start: () => Promise<Pair>, { crowd = 500 }: Pai
     await pair?.client.close()
     await pair?.server.close()
   })
-  const say: Say = (method, messages, more = {}) => {
+  const send: Say = (method, messages, more = {}) => {
     const kind = METHODS[method] ?? 'unary'
     return pair.client.converse({
       method: method.startsWith('/') ? method : `/${SERVICE}/${method}`,
@@ -46,69 +46,69 @@ export function interopContract(start: () => Promise<Pair>, { crowd = 500 }: Pai
     })
   }
 
-  describe('messages', () => messagesContract(say, crowd))
-  describe('metadata and status', () => statusContract(say))
-  describe('ends', () => endsContract(say))
+  describe('messages', () => messagesContract(send, crowd))
+  describe('metadata and status', () => statusContract(send))
+  describe('deadlines, cancellation and early responses', () => endsContract(send))
 }
 
 type Say = (method: string, messages: readonly Uint8Array[], more?: Partial<Conversation>) => Promise<Outcome>
 
-function messagesContract(say: Say, crowd: number): void {
-  test.each(SIZES)('of %i bytes pass every kind of call unchanged', async (size) => {
+function messagesContract(send: Say, crowd: number): void {
+  test.each(SIZES)('of %i bytes pass unchanged through every kind of call', async (size) => {
     const message = payload(size)
-    expectAnswers(await say('Unary', [message]), [message])
-    expectAnswers(await say('ServerStream', [repeat(3, message)]), [message, message, message])
-    expectAnswers(await say('ClientStream', [message, message]), [tally([message, message])])
-    expectAnswers(await say('Bidi', [message, message, message]), [message, message, message])
+    expectAnswers(await send('Unary', [message]), [message])
+    expectAnswers(await send('ServerStream', [repeat(3, message)]), [message, message, message])
+    expectAnswers(await send('ClientStream', [message, message]), [tally([message, message])])
+    expectAnswers(await send('Bidi', [message, message, message]), [message, message, message])
   })
 
-  test('may be none at all where a stream is expected', async () => {
-    expectAnswers(await say('ServerStream', [repeat(0, payload(1))]), [])
-    expectAnswers(await say('ClientStream', []), [tally([])])
-    expectAnswers(await say('Bidi', []), [])
+  test('may be absent in a stream', async () => {
+    expectAnswers(await send('ServerStream', [repeat(0, payload(1))]), [])
+    expectAnswers(await send('ClientStream', []), [tally([])])
+    expectAnswers(await send('Bidi', []), [])
   })
 
   test('of many sizes keep their order', async () => {
     const messages = Array.from({ length: 300 }, (_, i) => payload((i * 977) % 40_000))
-    expectAnswers(await say('ClientStream', messages), [tally(messages)])
-    expectAnswers(await say('Bidi', messages), messages)
+    expectAnswers(await send('ClientStream', messages), [tally(messages)])
+    expectAnswers(await send('Bidi', messages), messages)
   })
 
-  test('of a few bytes come by the thousands', async () => {
+  test('of a few bytes pass in streams of 5,000', async () => {
     const messages = Array.from({ length: 5000 }, (_, i) => payload(i % 7))
-    expectAnswers(await say('ClientStream', messages), [tally(messages)])
-    expectAnswers(await say('Bidi', messages), messages)
+    expectAnswers(await send('ClientStream', messages), [tally(messages)])
+    expectAnswers(await send('Bidi', messages), messages)
   })
 
-  test('can be said in turns', async () => {
+  test('can be sent in alternation', async () => {
     const messages = [payload(3), payload(0), payload(70_000), payload(1)]
-    expectAnswers(await say('Bidi', messages, { inTurns: true }), messages)
+    expectAnswers(await send('Bidi', messages, { inTurns: true }), messages)
   })
 
-  test(`of ${crowd} calls at once do not mix`, async () => {
+  test(`of ${crowd} concurrent calls do not mix`, async () => {
     const calls = Array.from({ length: crowd }, async (_, i) => {
       const message = Buffer.from(`call ${i} ${'.'.repeat(i)}`)
-      expectAnswers(await say(i % 10 === 0 ? 'Bidi' : 'Unary', [message]), [message])
+      expectAnswers(await send(i % 10 === 0 ? 'Bidi' : 'Unary', [message]), [message])
     })
     await Promise.all(calls)
   })
 
-  test('over the limit are refused by the server', async () => {
+  test('above the limit are refused by the server with RESOURCE_EXHAUSTED', async () => {
     const message = payload(MAX_MESSAGE_BYTES + 1)
-    expect((await say('Unary', [message])).code).toBe(STATUS.resourceExhausted)
-    expect((await say('ClientStream', [message])).code).toBe(STATUS.resourceExhausted)
-    expectAnswers(await say('Unary', [payload(9)]), [payload(9)])
+    expect((await send('Unary', [message])).code).toBe(STATUS.resourceExhausted)
+    expect((await send('ClientStream', [message])).code).toBe(STATUS.resourceExhausted)
+    expectAnswers(await send('Unary', [payload(9)]), [payload(9)])
   })
 
-  test('over the limit are refused by the client', async () => {
-    const outcome = await say('Large', [large(2, MAX_MESSAGE_BYTES + 1)])
+  test('above the limit are refused by the client with RESOURCE_EXHAUSTED', async () => {
+    const outcome = await send('Large', [large(2, MAX_MESSAGE_BYTES + 1)])
     expect(outcome).toMatchObject({ code: STATUS.resourceExhausted, answers: [] })
-    expectAnswers(await say('Unary', [payload(9)]), [payload(9)])
+    expectAnswers(await send('Unary', [payload(9)]), [payload(9)])
   })
 }
 
-function statusContract(say: Say): void {
-  test('text and bytes come back, at the beginning and at the end', async () => {
+function statusContract(send: Say): void {
+  test('text and binary metadata are returned in headers and trailers', async () => {
     const fields = {
       'x-text': ['plain'],
       'x-many': ['one', 'two', 'three'],
@@ -118,39 +118,39 @@ function statusContract(say: Say): void {
       'x-empty': [''],
       'x-signs': ['~!@#$%^&*()_+`-={}|[]\\:";\'<>?./'],
     }
-    const { code, headers, trailers } = await say('Metadata', [payload(0)], { fields })
+    const { code, headers, trailers } = await send('Metadata', [payload(0)], { fields })
     expect({ code, headers, trailers }).toEqual({ code: 0, headers: fields, trailers: fields })
   })
 
   test('metadata may be longer than a frame', async () => {
     const long = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`x-long-${i}`, [`${i}~`.repeat(1500)]]))
-    const { code, headers, trailers } = await say('Metadata', [payload(0)], { fields: long })
+    const { code, headers, trailers } = await send('Metadata', [payload(0)], { fields: long })
     expect({ code, headers, trailers }).toEqual({ code: 0, headers: long, trailers: long })
-    expectAnswers(await say('Unary', [payload(9)]), [payload(9)])
+    expectAnswers(await send('Unary', [payload(9)]), [payload(9)])
   })
 
-  test('a failed call brings its words in any script, its details and its trailers', async () => {
+  test('a failed call returns its Unicode message, its details and its trailers', async () => {
     const message = 'café 一二三 🪢 100% \n and a line'
-    const outcome = await say('Fail', [failure(STATUS.failedPrecondition, message)])
+    const outcome = await send('Fail', [failure(STATUS.failedPrecondition, message)])
     expect(outcome).toMatchObject({ code: STATUS.failedPrecondition, message, details: DETAILS, answers: [] })
     expect(outcome.trailers).toEqual(FAIL_TRAILERS)
   })
 
-  test('every status code arrives as it was', async () => {
+  test('every status code arrives unchanged', async () => {
     for (const code of Object.values(STATUS).filter((each) => each !== STATUS.ok)) {
-      expect(await say('Fail', [failure(code, '')])).toMatchObject({ code })
+      expect(await send('Fail', [failure(code, '')])).toMatchObject({ code })
     }
   })
 
-  test('what nobody serves is unimplemented', async () => {
-    expect((await say('Nothing', [payload(1)])).code).toBe(STATUS.unimplemented)
-    expect((await say('/no.such.Service/Unary', [payload(1)])).code).toBe(STATUS.unimplemented)
-    expect((await say('Nothing', [payload(1)], { kind: 'bidi' })).code).toBe(STATUS.unimplemented)
+  test('an unknown method is UNIMPLEMENTED', async () => {
+    expect((await send('Nothing', [payload(1)])).code).toBe(STATUS.unimplemented)
+    expect((await send('/no.such.Service/Unary', [payload(1)])).code).toBe(STATUS.unimplemented)
+    expect((await send('Nothing', [payload(1)], { kind: 'bidi' })).code).toBe(STATUS.unimplemented)
   })
 }
 
-function endsContract(say: Say): void {
-  const seen = async (): Promise<Seen> => JSON.parse(String((await say('Seen', [payload(0)])).answers[0]))
+function endsContract(send: Say): void {
+  const seen = async (): Promise<Seen> => JSON.parse(String((await send('Seen', [payload(0)])).answers[0]))
   const seenWhen = async (isSo: (seen: Seen) => boolean): Promise<Seen> => {
     for (;;) {
       const now = await seen()
@@ -159,53 +159,53 @@ function endsContract(say: Say): void {
     }
   }
 
-  test('a deadline ends the call on both ends', async () => {
+  test('a deadline ends the call on both sides', async () => {
     const before = await seen()
-    const outcome = await say('Slow', [payload(1)], { timeoutMs: 300 })
+    const outcome = await send('Slow', [payload(1)], { timeoutMs: 300 })
     expect(outcome.code).toBe(STATUS.deadlineExceeded)
-    // A busy machine may let it pass before the server has even heard of the call.
+    // On a busy machine the deadline may pass before the server has received the call.
     const { remainingMs } = await seenWhen((now) => now.stopped === now.waiting)
     if ((await seen()).waiting > before.waiting) expect(remainingMs).toBeLessThanOrEqual(310)
   })
 
-  test('a deadline ends a call in which both sides could still speak', async () => {
-    const outcome = await say('Bidi', [payload(1)], { staysOpen: true, timeoutMs: 200 })
+  test('a deadline ends a call in which both sides could still send', async () => {
+    const outcome = await send('Bidi', [payload(1)], { staysOpen: true, timeoutMs: 200 })
     expect(outcome.code).toBe(STATUS.deadlineExceeded)
   })
 
-  test('a deadline that is all but over is kept', async () => {
-    const outcome = await say('Slow', [payload(1)], { timeoutMs: 1 })
+  test('a deadline of 1 ms is kept', async () => {
+    const outcome = await send('Slow', [payload(1)], { timeoutMs: 1 })
     expect(outcome.code).toBe(STATUS.deadlineExceeded)
   })
 
-  test('a call without a deadline has none', async () => {
-    await say('Slow', [payload(1)], { cancelAfter: 1 })
+  test('a call without a deadline has none on the server', async () => {
+    await send('Slow', [payload(1)], { cancelAfter: 1 })
     expect(await seenWhen((now) => now.stopped === now.waiting)).toMatchObject({ remainingMs: null })
   })
 
-  test('a cancelled call ends on both ends', async () => {
+  test('a cancelled call ends on both sides', async () => {
     const before = await seen()
-    const outcome = await say('Slow', [payload(5)], { cancelAfter: 1 })
+    const outcome = await send('Slow', [payload(5)], { cancelAfter: 1 })
     expect(outcome).toMatchObject({ code: STATUS.cancelled, answers: [payload(5)] })
     await seenWhen((now) => now.waiting === before.waiting + 1 && now.stopped === now.waiting)
   })
 
-  test('a call in which both sides could still speak can be cancelled', async () => {
-    const outcome = await say('Bidi', [payload(5)], { staysOpen: true, cancelAfter: 1 })
+  test('a call in which both sides could still send can be cancelled', async () => {
+    const outcome = await send('Bidi', [payload(5)], { staysOpen: true, cancelAfter: 1 })
     expect(outcome).toMatchObject({ code: STATUS.cancelled, answers: [payload(5)] })
   })
 
-  test('an answer may come before the question has ended', async () => {
-    expectAnswers(await say('Early', [payload(7)], { staysOpen: true }), [payload(7)])
+  test('a response may be sent before the request stream has ended', async () => {
+    expectAnswers(await send('Early', [payload(7)], { staysOpen: true }), [payload(7)])
     const long = [payload(8), ...Array.from({ length: 50 }, () => payload(MiB))]
-    expectAnswers(await say('Early', long), [payload(8)])
-    expectAnswers(await say('EarlyBidi', [payload(7)], { staysOpen: true }), [payload(7)])
-    expectAnswers(await say('EarlyBidi', long), [payload(8)])
-    expectAnswers(await say('Unary', [payload(9)]), [payload(9)])
+    expectAnswers(await send('Early', long), [payload(8)])
+    expectAnswers(await send('EarlyBidi', [payload(7)], { staysOpen: true }), [payload(7)])
+    expectAnswers(await send('EarlyBidi', long), [payload(8)])
+    expectAnswers(await send('Unary', [payload(9)]), [payload(9)])
   })
 }
 
-/** Large buffers are compared as a whole: a difference need not be shown byte by byte. */
+/** Compares large buffers as a whole: a difference need not be shown byte by byte. */
 function expectAnswers(outcome: Outcome, expected: readonly Buffer[]): void {
   expect(outcome).toMatchObject({ code: STATUS.ok })
   expect(outcome.answers.map(({ length }) => length)).toEqual(expected.map(({ length }) => length))

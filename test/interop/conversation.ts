@@ -2,11 +2,11 @@ import type { ListenAddress } from '../../src/grpc/address.ts'
 import type { Method } from '../../src/grpc/service.ts'
 
 /**
- * What an interop test needs of any gRPC client and any gRPC server, ours and others', so that one contract can be run
+ * The interface that an interop test needs of any gRPC client and server, ours and others', so that one contract runs
  * over every pair of them. Messages are plain bytes everywhere.
  */
 export interface InteropClient {
-  /** Holds one call from its first word to its status; never rejects for what a server does. */
+  /** Runs one call from its first message to its status; never rejects because of the server's behaviour. */
   converse(conversation: Conversation): Promise<Outcome>
   close(): void | Promise<void>
 }
@@ -22,11 +22,11 @@ export interface Conversation {
   readonly messages: readonly Uint8Array[]
   readonly fields?: Fields
   readonly timeoutMs?: number
-  /** Says each message only when the answer to the one before has come. */
+  /** Sends each message only after the response to the previous one. */
   readonly inTurns?: boolean
-  /** Never says that it has finished. */
+  /** Never half-closes its side. */
   readonly staysOpen?: boolean
-  /** Cancels once this many answers have come. */
+  /** Cancels after this many responses. */
   readonly cancelAfter?: number
 }
 
@@ -42,7 +42,7 @@ export interface Outcome {
 /** Metadata that begins with `x-`; values under a -bin name are bytes in base64. */
 export type Fields = Readonly<Record<string, readonly string[]>>
 
-/** What both ends need for TLS, in PEM. */
+/** The TLS material of both sides, in PEM. */
 export interface Trust {
   readonly ca: string
   readonly cert?: string
@@ -51,29 +51,29 @@ export interface Trust {
 
 export const SERVICE = 'windlass.test.Interop'
 export const METHODS: Readonly<Record<string, Method['kind']>> = {
-  /** Answers what it was asked. */
+  /** Returns its request. */
   Unary: 'unary',
   ServerStream: 'serverStreaming',
   ClientStream: 'clientStreaming',
   Bidi: 'bidi',
-  /** Ends with the status and message that it is given. */
+  /** Ends with the status and message in its request. */
   Fail: 'unary',
-  /** Sends metadata back, both at the beginning and at the end. */
+  /** Returns the metadata, both in headers and in trailers. */
   Metadata: 'unary',
-  /** Answers the first message without waiting for the end. */
+  /** Responds to the first message without waiting for the end. */
   Early: 'clientStreaming',
   EarlyBidi: 'bidi',
   Large: 'serverStreaming',
-  /** Answers once, then waits until the call is given up; Seen tells how that went. */
+  /** Responds once, then waits until the call is cancelled; Seen reports how it ended. */
   Slow: 'serverStreaming',
   Seen: 'unary',
 }
-/** The limit that every server and client here is given. */
+/** The limit that every server and client here is configured with. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-/** Where a stack takes less by default, it is told to take this. */
+/** Stacks with a smaller default are configured with this limit. */
 export const MAX_METADATA_BYTES = 64 * 1024
 
-/** Gathers values under their names. Stacks may join several text values with commas, which means the same. */
+/** Groups values by name. Stacks may join several text values with commas, which is equivalent. */
 export function gatherFields(pairs: Iterable<readonly [name: string, value: string | Uint8Array]>): Fields {
   const fields: Record<string, string[]> = {}
   for (const [name, value] of pairs) {
@@ -84,7 +84,7 @@ export function gatherFields(pairs: Iterable<readonly [name: string, value: stri
   return fields
 }
 
-/** The same as pairs, with bytes where bytes are meant. */
+/** The same as pairs, with Buffers for binary fields. */
 export const fieldPairs = (fields: Fields): [string, string | Buffer][] =>
   Object.entries(fields).flatMap(([name, values]) =>
     values.map((value): [string, string | Buffer] => [
@@ -93,6 +93,6 @@ export const fieldPairs = (fields: Fields): [string, string | Buffer][] =>
     ]),
   )
 
-/** As grpc-js and grpc's C core write it. */
+/** In the syntax of grpc-js and gRPC's C core. */
 export const targetOf = (address: ListenAddress): string =>
   'path' in address ? `unix:${address.path}` : `${address.host}:${address.port}`

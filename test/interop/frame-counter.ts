@@ -4,18 +4,18 @@ import type { ListenAddress } from '../../src/grpc/address.ts'
 
 export interface FrameCounter {
   readonly address: ListenAddress
-  /** Frames of a type that clients have sent. */
+  /** The number of frames of a type that clients have sent. */
   count(type: number): number
   /** The size of the largest frame of a type that the server has sent. */
   largestAnswer(type: number): number
-  /** From now on nothing gets through, and nobody is told. */
+  /** Forwards nothing from now on, without closing a connection. */
   hold(): void
   close(): void
 }
 
 const PREFACE_BYTES = 24
 
-/** Stands between clients and a server, passes all on as it is, and looks at the HTTP/2 frames. */
+/** A proxy between clients and a server that forwards all bytes unchanged and inspects the HTTP/2 frames. */
 export async function frameCounter(server: ListenAddress): Promise<FrameCounter> {
   const counts = new Map<number, number>()
   const largest = new Map<number, number>()

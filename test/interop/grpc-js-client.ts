@@ -31,9 +31,9 @@ export interface GrpcJsClient extends InteropClient {
 export function grpcJsClient(address: ListenAddress, trust?: Trust, options: ChannelOptions = {}): GrpcJsClient {
   const client = new Client(targetOf(address), credentialsFor(trust), {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    // Otherwise clients of one target share their connection, and with it what a test does to it.
+    // Otherwise clients of one target share their connection, and a test of one would affect the others.
     'grpc.use_local_subchannel_pool': 1,
-    // It would check an address in the same way, but warn about it.
+    // grpc-js would verify an IP address in the same way, but with a warning.
     ...(trust === undefined ? {} : { 'grpc.ssl_target_name_override': 'localhost' }),
     ...options,
   })
@@ -64,7 +64,7 @@ async function converse(client: Client, conversation: Conversation): Promise<Out
       return await outcome(client.makeUnaryRequest(method, toBuffer, asIs, message, metadata, options, sole), answers)
     case 'clientStreaming': {
       const call = client.makeClientStreamRequest(method, toBuffer, asIs, metadata, options, sole)
-      say(call, conversation)
+      send(call, conversation)
       return await outcome(call, answers)
     }
     case 'serverStreaming': {
@@ -74,13 +74,13 @@ async function converse(client: Client, conversation: Conversation): Promise<Out
     case 'bidi': {
       const call = client.makeBidiStreamRequest(method, toBuffer, asIs, metadata, options)
       if (conversation.inTurns === true) takeTurns(call, conversation.messages)
-      else say(call, conversation)
+      else send(call, conversation)
       return await read(call, answers, conversation)
     }
   }
 }
 
-function say(call: ClientWritableStream<Uint8Array>, { messages, staysOpen }: Conversation): void {
+function send(call: ClientWritableStream<Uint8Array>, { messages, staysOpen }: Conversation): void {
   for (const message of messages) call.write(message)
   if (staysOpen !== true) call.end()
 }
@@ -105,10 +105,10 @@ async function read(
     answers.push(answer)
     if (answers.length === cancelAfter) call.cancel()
   })
-  call.on('error', () => {}) // the status says the same
+  call.on('error', () => {}) // the status reports the same
   const ended = once(call, 'end').catch(() => {})
   const result = await outcome(call, answers)
-  // The status may overtake answers that were not read yet.
+  // The status may arrive before responses that were not read yet.
   if (result.code === 0) await ended
   return result
 }

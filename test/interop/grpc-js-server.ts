@@ -64,7 +64,7 @@ const HANDLERS: Record<string, UntypedHandleCall> = {
   ClientStream(call: ServerReadableStream<Buffer, Buffer>, answer: Answer) {
     call.toArray().then(
       (messages) => answer(null, tally(messages)),
-      () => {}, // the call ended before its time
+      () => {}, // the call ended before the wait was over
     )
   },
   Bidi(call: ServerDuplexStream<Buffer, Buffer>) {

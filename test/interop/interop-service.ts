@@ -6,7 +6,7 @@ import { GrpcError, type MetadataInit, type StatusCode } from '../../src/grpc/st
 import { fieldPairs, gatherFields, SERVICE } from './conversation.ts'
 import { DETAILS, FAIL_TRAILERS, nothingSeen, payload, type SeenSoFar, tally } from './requests.ts'
 
-/** The Interop service on our engine. The same exists on grpc-js and in Python. */
+/** The Interop service on our engine. The same service exists on grpc-js and in Python. */
 export function interopService(timing: Timing): Service {
   const seen = nothingSeen()
   const methods: Record<string, Method> = {
@@ -70,7 +70,7 @@ function echoMetadata(_request: Uint8Array, call: ServerCall): Uint8Array {
   return new Uint8Array()
 }
 
-/** Received metadata, with bytes where bytes are meant. */
+/** Received metadata, with Buffers for binary fields. */
 export function* receivedPairs(metadata: Metadata): Generator<readonly [string, string | Uint8Array]> {
   const names = new Set<string>()
   for (const [name, value] of metadata.entries()) {
@@ -80,7 +80,7 @@ export function* receivedPairs(metadata: Metadata): Generator<readonly [string, 
   }
 }
 
-/** One entry per name, as our engine takes it. */
+/** One entry per name, as our engine expects it. */
 export function metadataInit(pairs: readonly [string, string | Uint8Array][]): MetadataInit {
   const init: Record<string, (string | Uint8Array)[]> = {}
   for (const [name, value] of pairs) init[name] = [...(init[name] ?? []), value]

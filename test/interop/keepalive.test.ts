@@ -25,7 +25,7 @@ function byHand() {
   return { advance: clock.advance, timing: { now: clock.monotonic, after: clock.after } }
 }
 
-test('keepalives of a grpc-js client, however many, do not cost it the connection', async () => {
+test('50 keepalive pings of a grpc-js client, 5 ms apart, do not close its connection', async () => {
   const observer = recordingObserver()
   const between = await started(frameCounter((await started(windlassServer({ observer }))).address))
   const options = { 'grpc.keepalive_time_ms': 5, 'grpc.keepalive_permit_without_calls': 1 }
@@ -36,13 +36,13 @@ test('keepalives of a grpc-js client, however many, do not cost it the connectio
   expect(observer).toMatchObject({ opened: 1, closed: [] })
 })
 
-test('a client asks after a server that has long been silent, and stays with it', async () => {
+test('a client pings a silent server every keepaliveMs and keeps the connection when it responds', async () => {
   const observer = recordingObserver()
   const clock = byHand()
   const between = await started(frameCounter((await started(windlassServer({ observer }))).address))
   const client = await started(windlassClient(between.address, { timing: clock.timing }))
   for (let round = 1; round <= 5; round++) {
-    // Its answer comes after that to the keepalive before it.
+    // The response arrives after the acknowledgement of the keepalive before it.
     expect(await client.converse(UNARY)).toMatchObject({ code: STATUS.ok })
     expect(between.count(FRAME_TYPE.ping)).toBe(round - 1)
     clock.advance(keepaliveMs + keepaliveTimeoutMs - 1)
@@ -51,7 +51,7 @@ test('a client asks after a server that has long been silent, and stays with it'
   expect(observer).toMatchObject({ opened: 1, closed: [] })
 })
 
-test('a client gives up a server that does not answer', async () => {
+test('a client ends its calls with UNAVAILABLE when the server does not acknowledge keepalives', async () => {
   const clock = byHand()
   const between = await started(frameCounter((await started(windlassServer())).address))
   const call = (await started(createChannel({ address: between.address, timing: clock.timing }))).open(SLOW)
@@ -63,7 +63,7 @@ test('a client gives up a server that does not answer', async () => {
   await expect(call.next()).rejects.toMatchObject({ code: STATUS.unavailable })
 })
 
-test('a server gives up a client that does not answer', async () => {
+test('a server closes the connection of a client that does not acknowledge keepalives', async () => {
   const observer = recordingObserver()
   const clock = byHand()
   const between = await started(frameCounter((await started(windlassServer({ observer, ...clock }))).address))

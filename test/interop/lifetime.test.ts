@@ -11,16 +11,16 @@ import { socketPlace, startedHere } from './started.ts'
 import { windlassClient } from './windlass-client.ts'
 import { timing, windlassServer } from './windlass-server.ts'
 
-/** How connections end and begin anew: draining and restarts. */
+/** How connections end and are replaced: draining and restarts. */
 const started = startedHere()
 const BIDI = `/${SERVICE}/Bidi`
 const GRACE_MS = 25_000
 
-/** A Bidi call of any client, begun. */
+/** A started Bidi call of any client. */
 interface RunningCall {
-  /** Says something, and answers what comes back. */
+  /** Sends a message and returns the response. */
   say(message: Buffer): Promise<Buffer>
-  /** Rejects unless the call ends well. */
+  /** Rejects unless the call ends with OK. */
   finish(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ function grpcJsCall(client: Client): RunningCall {
 const unary = (client: InteropClient): Promise<Outcome> =>
   client.converse({ method: `/${SERVICE}/Unary`, kind: 'unary', messages: [payload(3)] })
 
-/** Asks until it is answered: how soon a client tries again is its own affair. */
+/** Calls until the server responds: clients differ in how soon they reconnect. */
 async function unaryAtLast(client: InteropClient): Promise<Outcome> {
   for (;;) {
     const outcome = await unary(client)
@@ -66,7 +66,7 @@ async function unaryAtLast(client: InteropClient): Promise<Outcome> {
   }
 }
 
-test.each(['ours', 'grpc-js'])('five hundred calls at once share one connection (%s)', async (whose) => {
+test.each(['ours', 'grpc-js'])('500 concurrent calls share one connection (%s)', async (whose) => {
   const observer = recordingObserver()
   const { address } = await started(windlassServer({ observer }))
   const client = await started(whose === 'ours' ? windlassClient(address) : grpcJsClient(address))
@@ -76,8 +76,8 @@ test.each(['ours', 'grpc-js'])('five hundred calls at once share one connection 
   expect(observer.finished).toHaveLength(500)
 })
 
-describe('a server that drains', () => {
-  test.each(['ours', 'grpc-js'])('lets a running call end well and takes no new one (%s)', async (whose) => {
+describe('a draining server', () => {
+  test.each(['ours', 'grpc-js'])('lets a running call complete and accepts no new connection (%s)', async (whose) => {
     const observer = recordingObserver()
     const { server, address } = await started(windlassServer({ observer }))
     const channel = await started(createChannel({ address, timing }))
@@ -94,7 +94,7 @@ describe('a server that drains', () => {
     expect(observer.closed.every(({ code, flood }) => code === 0 && flood === undefined)).toBe(true)
   })
 
-  test.each(['ours', 'grpc-js'])('sends new calls of the same client to its successor (%s)', async (whose) => {
+  test.each(['ours', 'grpc-js'])('directs new calls of the same client to its successor (%s)', async (whose) => {
     const { path } = await started(socketPlace())
     const first = await started(windlassServer({ address: { path } }))
     const channel = await started(createChannel({ address: { path }, timing }))
@@ -111,14 +111,14 @@ describe('a server that drains', () => {
     await drained
   })
 
-  test('closes at once when nothing runs', async () => {
+  test('closes at once when no call runs', async () => {
     const { server, address } = await started(windlassServer())
     expect(await unary(await started(windlassClient(address)))).toMatchObject({ code: STATUS.ok })
     expect(await unary(await started(grpcJsClient(address)))).toMatchObject({ code: STATUS.ok })
-    await server.drain(GRACE_MS) // which is longer than the test may take
+    await server.drain(GRACE_MS) // longer than the test may take
   })
 
-  test('cuts off what does not end in time', async () => {
+  test('cancels calls that do not end within the grace time', async () => {
     const observer = recordingObserver()
     const { server, address } = await started(windlassServer({ observer }))
     const call = ourCall(await started(createChannel({ address, timing })))
@@ -129,8 +129,8 @@ describe('a server that drains', () => {
   })
 })
 
-describe('a server that is gone', () => {
-  test('is found again when it is back, by a client that had lost it', async () => {
+describe('a server that restarts', () => {
+  test('is reconnected by our client, whose calls fail with UNAVAILABLE meanwhile', async () => {
     const { path } = await started(socketPlace())
     const first = await started(windlassServer({ address: { path } }))
     const channel = await started(createChannel({ address: { path }, timing, minBackoffMs: 1 }))
@@ -143,7 +143,7 @@ describe('a server that is gone', () => {
     expect(await unaryAtLast(overChannel(channel))).toMatchObject({ code: STATUS.ok })
   })
 
-  test('is found again by a grpc-js client as well', async () => {
+  test('is reconnected by a grpc-js client', async () => {
     const { path } = await started(socketPlace())
     const first = await started(windlassServer({ address: { path } }))
     const client = await started(grpcJsClient({ path }, undefined, { 'grpc.initial_reconnect_backoff_ms': 10 }))
@@ -167,7 +167,7 @@ const overChannel = (channel: Channel): InteropClient => ({
   close() {},
 })
 
-/** Calls until one has reached the server that is being watched; each must be answered, wherever it went. */
+/** Calls until one has reached the observed server; every call must succeed, whichever server it reached. */
 async function untilSeen(isSeen: () => boolean, client: InteropClient): Promise<Outcome> {
   for (;;) {
     const outcome = await unary(client)

@@ -28,7 +28,7 @@ describe('our client and our server', () => {
   })
 })
 
-describe('over a socket file', () => {
+describe('a Unix socket', () => {
   describe('a grpc-js client and our server', () => {
     interopContract(async () => {
       const place = socketPlace()

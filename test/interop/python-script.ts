@@ -5,22 +5,25 @@ import { createInterface } from 'node:readline'
 import { requireTool } from '../../src/testing/require.ts'
 import { MAX_MESSAGE_BYTES, MAX_METADATA_BYTES } from './conversation.ts'
 
-/** gRPC's C core, as the Python of this machine has it. */
+/** gRPC's C core, from this machine's Python. */
 export const PYTHON = 'python3-grpcio'
 
-/** For a script that does not end with its input. */
+/** The time limit for a script that does not end with its input. */
 const PATIENCE_MS = 120_000
 
 export interface PythonScript {
-  /** One line as JSON. */
+  /** Sends one line of JSON. */
   tell(words: unknown): void
-  /** Resolves when the script has ended, for whatever reason. */
+  /** Resolves when the script has exited, for any reason. */
   readonly gone: Promise<unknown>
-  /** Ends its input, and waits until it is gone. */
+  /** Closes its stdin, and waits until it has exited. */
   close(): Promise<void>
 }
 
-/** A script beside this file that speaks JSON, a line each; it ends when its input does, so it cannot outlive us. */
+/**
+ * A script beside this file that exchanges lines of JSON; it exits when its stdin ends, so it cannot outlive this
+ * process.
+ */
 export function pythonScript(name: string, more: object, onLine: (words: unknown) => void): PythonScript {
   const { command = 'python3' } = requireTool(PYTHON)
   const options = { maxMessageBytes: MAX_MESSAGE_BYTES, maxMetadataBytes: MAX_METADATA_BYTES, ...more }

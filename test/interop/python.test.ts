@@ -16,11 +16,11 @@ describeWith(PYTHON, 'a client on the C core and our server', () => {
       const server = await windlassServer()
       return { server, client: pythonClient(server.address) }
     },
-    { crowd: 100 }, // its client takes a thread for each
+    { crowd: 100 }, // its client uses a thread for each call
   )
 
-  // It takes 8 KiB of headers if it is not told otherwise, and such a letter is nine bytes on the wire.
-  test('a long message in any script does not cost a failed call its status', async () => {
+  // The C core accepts 8 KiB of headers by default, and each of these characters takes nine bytes on the wire.
+  test('a failed call with a long Unicode message keeps its status, and the message is truncated', async () => {
     const server = await windlassServer()
     const client = pythonClient(server.address, { maxMetadataBytes: 8192 })
     try {

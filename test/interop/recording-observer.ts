@@ -9,7 +9,7 @@ export interface RecordingObserver extends Observer {
   readonly bugs: unknown[]
 }
 
-/** Keeps what a server says of itself. */
+/** Records the events that a server reports. */
 export function recordingObserver(): RecordingObserver {
   const record: RecordingObserver = {
     opened: 0,

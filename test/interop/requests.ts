@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
-/** How tests word what they ask of the Interop service, and what they expect it to answer. */
+/** Encodes requests to the Interop service, and the responses that tests expect. */
 
 const PATTERN = Buffer.from(Array.from({ length: 251 }, (_, i) => i))
 
-/** Bytes whose period is prime to every frame and buffer size, so that a piece lost or moved shows. */
+/** Bytes whose period is coprime to every frame and buffer size, so that a lost or moved chunk is detected. */
 export const payload = (size: number): Buffer => Buffer.alloc(size, PATTERN)
 
 /** For ServerStream: `count` times `answer`. */
@@ -17,7 +17,7 @@ export const large = (count: number, size: number): Buffer => Buffer.concat([uin
 export const failure = (code: number, message: string): Buffer =>
   Buffer.concat([uint32(code), Buffer.from(message, 'utf8')])
 
-/** What ClientStream answers: how many messages, how many bytes, and their hash. */
+/** The response of ClientStream: the number of messages, their bytes and their hash. */
 export function tally(messages: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256')
   let bytes = 0
@@ -34,21 +34,21 @@ export function uint32(value: number): Buffer {
   return bytes
 }
 
-/** Sent by Fail as grpc-status-details-bin, whatever it is asked. */
+/** Sent by Fail as grpc-status-details-bin for every request. */
 export const DETAILS = Buffer.from([0, 1, 2, 128, 254, 255, 10])
 export const FAIL_TRAILERS = { 'x-why': ['because'], 'x-why-bin': [Buffer.from([0, 255, 7]).toString('base64')] }
 
-/** What a server tells about its Slow and Large calls when asked with Seen. */
+/** The response of Seen: statistics on a server's Slow and Large calls. */
 export interface Seen {
   readonly waiting: number
   readonly stopped: number
-  /** Of the last call, when it began; null without a deadline. */
+  /** The remaining deadline of the last call at its start; null without a deadline. */
   readonly remainingMs: number | null
-  /** Messages that the last call of Large has come to write. */
+  /** The number of messages that the last Large call has written. */
   readonly sent: number
 }
 
-/** A server keeps one of these. */
+/** The mutable form that a server keeps. */
 export type SeenSoFar = { -readonly [Key in keyof Seen]: Seen[Key] }
 
 export const nothingSeen = (): SeenSoFar => ({ waiting: 0, stopped: 0, remainingMs: null, sent: 0 })

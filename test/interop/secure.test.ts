@@ -20,7 +20,7 @@ const authority = createAuthority()
 const { ca } = authority
 const started = startedHere()
 
-describe('over TLS', () => {
+describe('TLS', () => {
   describe('a grpc-js client and our server', () => {
     interopContract(async () => {
       const server = await windlassServer({ tls: authority.server() })
@@ -72,7 +72,7 @@ const askWho = async (client: InteropClient) =>
   await (await started(client)).converse({ method: `/${SERVICE}/Who`, kind: 'unary', messages: [payload(0)] })
 
 describe('certificates', () => {
-  test('a client trusts no stranger', async () => {
+  test('a client refuses a server whose certificate its CA did not sign', async () => {
     const { address } = await serve()
     const { ca: other } = createAuthority()
     const ours = await askWho(windlassClient(address, { tls: { ca: other } }))
@@ -80,26 +80,26 @@ describe('certificates', () => {
     expect(await askWho(grpcJsClient(address, { ca: other }))).toMatchObject({ code: STATUS.unavailable })
   })
 
-  test('a client insists on the name that it asked for', async () => {
+  test('a client refuses a certificate for another name than the requested one', async () => {
     const { address } = await serve()
     expect(await askWho(windlassClient(address, { tls: { ca, serverName: 'localhost' } }))).toMatchObject({ code: 0 })
     const other = await askWho(windlassClient(address, { tls: { ca, serverName: 'example.org' } }))
     expect(other).toMatchObject({ code: STATUS.unavailable, message: /example\.org/ })
   })
 
-  test('a client in the clear gets nowhere with a server that speaks TLS, nor the other way round', async () => {
+  test('a plaintext client and a TLS server cannot connect, nor a TLS client and a plaintext server', async () => {
     const secure = await serve()
     expect(await askWho(windlassClient(secure.address))).toMatchObject({ code: STATUS.unavailable })
     const clear = await started(windlassServer())
     expect(await askWho(windlassClient(clear.address, { tls: { ca } }))).toMatchObject({ code: STATUS.unavailable })
   })
 
-  test('a client without a certificate has no name', async () => {
+  test('a client without a certificate has no certificateName', async () => {
     const { address } = await serve()
     expect(String((await askWho(windlassClient(address, { tls: { ca } }))).answers[0])).toBe('undefined')
   })
 
-  test("a client's certificate gives its name, where the server asks for one", async () => {
+  test('the certificateName of a client is the name in its certificate, when the server has a clientCa', async () => {
     const { address } = await serve({ clientCa: ca })
     const worker = authority.client('worker 七')
     const ours = await askWho(windlassClient(address, { tls: { ca, ...worker } }))
@@ -108,7 +108,7 @@ describe('certificates', () => {
     expect(String(theirs.answers[0])).toBe('worker 七')
   })
 
-  test('a client without a certificate, or with one from elsewhere, is refused by a server that asks', async () => {
+  test('a server with a clientCa refuses a client without a certificate, or with one of another CA', async () => {
     const { address } = await serve({ clientCa: ca })
     const stranger = createAuthority().client('worker')
     expect(await askWho(windlassClient(address, { tls: { ca } }))).toMatchObject({ code: STATUS.unavailable })
@@ -121,7 +121,7 @@ describe('certificates', () => {
 })
 
 describeWith(PYTHON, 'certificates on the C core', () => {
-  test('a client gives its name, or is refused', async () => {
+  test('a Python client with a certificate has its certificateName, and without one is refused', async () => {
     const { address } = await serve({ clientCa: ca })
     const named = await askWho(pythonClient(address, { ca, ...authority.client('worker 八') }))
     expect(String(named.answers[0])).toBe('worker 八')

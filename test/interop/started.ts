@@ -7,7 +7,7 @@ export interface Startable {
   close(): void | Promise<void>
 }
 
-/** What a test starts ends with the test: the last first. To be called at the top of a test file. */
+/** Closes everything that a test starts at its end, last first. To be called at the top of a test file. */
 export function startedHere(): <T extends Startable>(thing: T | Promise<T>) => Promise<T> {
   const running: Startable[] = []
   afterEach(async () => {
@@ -20,7 +20,7 @@ export function startedHere(): <T extends Startable>(thing: T | Promise<T>) => P
   }
 }
 
-/** A place for a socket file. */
+/** A path for a Unix socket. */
 export function socketPlace(): Startable & { readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-interop-'))
   return { path: join(folder, 'grpc.sock'), close: () => rmSync(folder, { recursive: true, force: true }) }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Reads a value until it has stayed the same for a while. Where it was held to be steady too soon, it can only be
- * smaller than it would become: fit for a test that says "no more than", whatever the machine's speed.
+ * Reads a value until it has stayed the same for a while. A value that is taken too early can only be too small:
+ * suitable for upper bounds, whatever the machine's speed.
  */
 export async function untilSteady(read: () => number | Promise<number>): Promise<number> {
   let last = await read()

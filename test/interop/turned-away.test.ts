@@ -10,20 +10,20 @@ import { payload } from './requests.ts'
 import { startedHere } from './started.ts'
 import { timing } from './windlass-server.ts'
 
-/** Our channel against servers that take few calls, refuse some, or go away. */
+/** Our channel against servers that accept few calls, refuse some, or disconnect. */
 const started = startedHere()
 const PATH = '/a.A/Echo'
 
 const channelTo = (address: ListenAddress): Promise<Channel> => started(createChannel({ address, timing }))
 
-/** Answers what it was sent, once all of it has come. */
+/** Sends back the request when all of it has arrived. */
 function echo(stream: ServerHttp2Stream): void {
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
   stream.on('end', () => answerWith(stream, Buffer.concat(parts).subarray(5)))
 }
 
-/** All of `streams` before `from` are refused; counts what came. */
+/** Refuses all streams before number `from`, and counts all. */
 function refusingUntil(from: number) {
   let streams = 0
   const onStream = (stream: ServerHttp2Stream): void => {
@@ -33,29 +33,29 @@ function refusingUntil(from: number) {
   return { onStream, count: () => streams }
 }
 
-describe('a refused stream', () => {
-  test('is tried again unseen', async () => {
+describe('a stream reset by the server', () => {
+  test('with REFUSED_STREAM is retried transparently', async () => {
     const { onStream, count } = refusingUntil(2)
     const channel = await channelTo((await started(bareServer(onStream))).address)
     expect(Buffer.from((await channel.unary(PATH, payload(7))).message)).toEqual(payload(7))
     expect(count()).toBe(2)
   })
 
-  test('is tried again unseen for a stream of answers', async () => {
+  test('with REFUSED_STREAM is retried transparently for a server-streaming call', async () => {
     const { onStream, count } = refusingUntil(3)
     const channel = await channelTo((await started(bareServer(onStream))).address)
     expect(await collect(channel.serverStreaming(PATH, payload(7)))).toEqual([payload(7)])
     expect(count()).toBe(3)
   })
 
-  test('is not tried for ever', async () => {
+  test('with REFUSED_STREAM is retried twice at most', async () => {
     const { onStream, count } = refusingUntil(Number.POSITIVE_INFINITY)
     const channel = await channelTo((await started(bareServer(onStream))).address)
     await expect(channel.unary(PATH, payload(7))).rejects.toMatchObject({ code: STATUS.unavailable })
     expect(count()).toBe(3)
   })
 
-  test('that has been answered in part is not tried again', async () => {
+  test('with REFUSED_STREAM after a first response is not retried', async () => {
     let streams = 0
     const { address } = await started(
       bareServer((stream) => {
@@ -76,7 +76,7 @@ describe('a refused stream', () => {
     ['CANCEL', constants.NGHTTP2_CANCEL, STATUS.cancelled],
     ['ENHANCE_YOUR_CALM', constants.NGHTTP2_ENHANCE_YOUR_CALM, STATUS.resourceExhausted],
     ['INADEQUATE_SECURITY', constants.NGHTTP2_INADEQUATE_SECURITY, STATUS.permissionDenied],
-  ])('is one thing, a stream reset with %s another', async (_name, reset, code) => {
+  ])('with %s fails the call and is not retried', async (_name, reset, code) => {
     let streams = 0
     const { address } = await started(
       bareServer((stream) => {
@@ -89,8 +89,8 @@ describe('a refused stream', () => {
   })
 })
 
-describe('a server that takes few calls at once', () => {
-  /** Holds every call for a few turns of the loop, and knows how many it ever held at once. */
+describe('a server with a small max_concurrent_streams', () => {
+  /** Holds every call for a few turns of the event loop, and records the most that it held at once. */
   function crowded() {
     const seen = { now: 0, most: 0, all: 0 }
     const onStream = (stream: ServerHttp2Stream): void => {
@@ -102,7 +102,7 @@ describe('a server that takes few calls at once', () => {
     return { onStream, seen }
   }
 
-  test('gets them one after the other, and all of them are answered', async () => {
+  test('gets 60 unary calls three at a time, and responds to all', async () => {
     const { onStream, seen } = crowded()
     const { address } = await started(bareServer(onStream, { maxConcurrentStreams: 3 }))
     const channel = await channelTo(address)
@@ -111,7 +111,7 @@ describe('a server that takes few calls at once', () => {
     expect(seen).toMatchObject({ most: 3, all: 60 })
   })
 
-  test('gets calls with many messages in the same way, also those made before it said how few', async () => {
+  test('gets 20 streaming calls three at a time, also those started before it sent its limit', async () => {
     const { onStream, seen } = crowded()
     const { address } = await started(bareServer(onStream, { maxConcurrentStreams: 3 }))
     const channel = await channelTo(address)
@@ -125,11 +125,11 @@ describe('a server that takes few calls at once', () => {
     expect(seen.most).toBe(3)
   })
 
-  test('does not get those that were given up while they waited', async () => {
+  test('does not get calls that were cancelled while they waited', async () => {
     const held: ServerHttp2Stream[] = []
     const { address } = await started(bareServer((stream) => void held.push(stream), { maxConcurrentStreams: 1 }))
     const channel = await channelTo(address)
-    // The first call tells us the limit; nothing more is taken before it has ended.
+    // The client learns the limit with the first call; the server accepts no more before it has ended.
     const first = channel.open(PATH)
     first.write(payload(1))
     await settingsOf(held)
@@ -154,8 +154,8 @@ describe('a server that takes few calls at once', () => {
   }
 })
 
-describe('a server that goes away', () => {
-  test('still answers what it has taken, and new calls go elsewhere', async () => {
+describe('a server that sends GOAWAY or disconnects', () => {
+  test('still completes accepted calls, and new calls use a new connection', async () => {
     const held: ServerHttp2Stream[] = []
     const { address, sessions } = await started(
       bareServer((stream) => (sessions.length === 1 ? void held.push(stream) : echo(stream))),
@@ -165,7 +165,7 @@ describe('a server that goes away', () => {
     while (held.length === 0) await sleep(5)
     const [stream] = held as [ServerHttp2Stream]
     stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id as number)
-    // The new connection is the proof that the GOAWAY was heard.
+    // The new connection proves that the client has received the GOAWAY.
     const later: Promise<unknown>[] = []
     while (sessions.length === 1) {
       later.push(channel.unary(PATH, payload(2)))
@@ -177,11 +177,11 @@ describe('a server that goes away', () => {
     await Promise.all(later)
   })
 
-  test('without having looked at a call gets it again on a new connection', async () => {
+  test('gets unprocessed calls again on a new connection', async () => {
     const { address, sessions } = await started(
       bareServer((stream) => {
         if (sessions.length > 1 || stream.id === 1) return echo(stream)
-        // Says that it has looked at the first and at none of the others.
+        // The GOAWAY states that the first stream was processed and none of the others.
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR, 1)
       }),
     )
@@ -192,7 +192,7 @@ describe('a server that goes away', () => {
     expect(sessions.length).toBe(2)
   })
 
-  test('in the middle of a call fails it', async () => {
+  test('fails calls in progress with UNAVAILABLE', async () => {
     const { address, sessions } = await started(
       bareServer((stream) => {
         if (sessions.length > 1) echo(stream)
@@ -205,7 +205,7 @@ describe('a server that goes away', () => {
   })
 })
 
-describe('an answer that is not gRPC', () => {
+describe('a response that is not valid gRPC', () => {
   test.each([
     [400, STATUS.internal],
     [401, STATUS.unauthenticated],
@@ -214,7 +214,7 @@ describe('an answer that is not gRPC', () => {
     [429, STATUS.unavailable],
     [503, STATUS.unavailable],
     [500, STATUS.unknown],
-  ])('of HTTP status %i becomes status %i', async (http, code) => {
+  ])('with HTTP status %i becomes gRPC status %i', async (http, code) => {
     const { address } = await started(
       bareServer((stream) => {
         stream.respond({ ':status': http, 'content-type': 'text/html' })
@@ -230,7 +230,7 @@ describe('an answer that is not gRPC', () => {
     ['with two messages', Buffer.concat([framed(payload(1)), framed(payload(1))])],
     ['with a second message larger than any window', Buffer.concat([framed(payload(1)), framed(payload(8 << 20))])],
     ['with half a message', framed(payload(9)).subarray(0, 8)],
-  ])('to a unary call %s is an internal error', async (_what, body) => {
+  ])('to a unary call %s becomes INTERNAL', async (_what, body) => {
     const { address } = await started(
       bareServer((stream) => {
         stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -241,7 +241,7 @@ describe('an answer that is not gRPC', () => {
     await expect((await channelTo(address)).unary(PATH, payload(1))).rejects.toMatchObject({ code: STATUS.internal })
   })
 
-  test('that ends without a status is an error', async () => {
+  test('without a grpc-status fails the call', async () => {
     const { address } = await started(
       bareServer((stream) => {
         stream.respond({ ':status': 200, 'content-type': 'application/grpc' })

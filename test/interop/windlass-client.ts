@@ -54,8 +54,8 @@ async function hold(call: ClientCall, conversation: Conversation): Promise<Outco
   const answers: Buffer[] = []
   let headers: Fields = {}
   call.headers.then((metadata) => (headers = fieldsOf(metadata)), NOTHING)
-  // What fails here fails for the reader as well.
-  if (conversation.kind !== 'serverStreaming') say(call, conversation).catch(NOTHING)
+  // A failure here also fails the reader.
+  if (conversation.kind !== 'serverStreaming') send(call, conversation).catch(NOTHING)
   try {
     for (let answer = await call.next(); answer !== undefined; answer = await call.next()) {
       answers.push(Buffer.from(answer))
@@ -68,7 +68,7 @@ async function hold(call: ClientCall, conversation: Conversation): Promise<Outco
   }
 }
 
-async function say(call: ClientCall, conversation: Conversation): Promise<void> {
+async function send(call: ClientCall, conversation: Conversation): Promise<void> {
   if (conversation.inTurns === true) return sayTurn(call, conversation, 0)
   for (const message of conversation.messages) if (!call.write(message)) await call.drained()
   if (conversation.staysOpen !== true) call.finish()

@@ -15,7 +15,7 @@ export interface WindlassServer extends InteropServer {
 }
 
 export interface WindlassServerOptions {
-  /** A free port of this machine unless given. */
+  /** By default a free port of this machine. */
   readonly address?: ListenAddress
   readonly services?: readonly Service[]
   readonly tls?: ServerTls

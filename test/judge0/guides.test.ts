@@ -8,8 +8,8 @@ import { dropInGrid } from '../piston/drop-in-grid.ts'
 const programIn = (page: string): string =>
   /```js\n(.*?)```/s.exec(readFileSync(new URL(`../../docs/guide/${page}.md`, import.meta.url), 'utf8'))?.[1] ?? ''
 
-describeWith('bwrap', 'the guides', () => {
-  test('the programs in them work as they stand there', async () => {
+describeWith('bwrap', 'the Piston and Judge0 guides', () => {
+  test('contain programs that work unchanged', async () => {
     const { url } = await dropInGrid()
     const run = async (page: string) => {
       const args = ['--input-type=module', '-e', programIn(page)]

@@ -1,4 +1,4 @@
-/** Judge0's API against programs that really run, as its documentation has people call it. */
+/** Judge0's API with programs that really run, called as its documentation describes. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,8 +26,8 @@ async function judge0() {
 
 const [PYTHON, BASH, C, PROJECT] = [71, 46, 50, 89]
 
-describeWith('bwrap', 'Judge0', () => {
-  test('programs are judged by what they print, and by how they end', async () => {
+describeWith('bwrap', 'the Judge0 API', () => {
+  test('reports the status of a program by its output, exit code and time limits', async () => {
     const { run } = await judge0()
     const adding = { language_id: PYTHON, source_code: 'print(sum(map(int, input().split())))', stdin: '19 23' }
     expect(await run({ ...adding, expected_output: '42\n' })).toMatchObject({
@@ -55,7 +55,7 @@ describeWith('bwrap', 'Judge0', () => {
     })
   })
 
-  test('C is compiled, and its crashes have their signals', async () => {
+  test('compiles C, and reports the signal of a crash', async () => {
     const { run } = await judge0()
     expect(await run({ language_id: C, source_code: 'int main(void) { return *(volatile int *)0; }' })).toMatchObject({
       status_id: 7,
@@ -85,7 +85,7 @@ describeWith('bwrap', 'Judge0', () => {
   ]
   const zipped = (files: Parameters<typeof zipOf>[0]): string => zipOf(files).toString('base64')
 
-  test('several files come as an archive, with scripts of their own where they want', async () => {
+  test('accepts several files as a zip archive, with compile and run scripts of their own', async () => {
     const { run } = await judge0()
     const headed = { language_id: C, source_code: HEADED[1]?.contents, additional_files: zipped(HEADED.slice(0, 1)) }
     expect(await run(headed)).toMatchObject({ stdout: '42\n', status_id: 3 })
@@ -102,7 +102,7 @@ describeWith('bwrap', 'Judge0', () => {
     expect(failed.compile_output).toContain('compiling\n')
   })
 
-  test('a batch is made and asked for, in Base64', async () => {
+  test('creates and returns a batch in Base64', async () => {
     const { post, get } = await judge0()
     const coded = (words: string): string => Buffer.from(words).toString('base64')
     const submissions = ['one', 'two'].map((word) => ({
@@ -118,12 +118,12 @@ describeWith('bwrap', 'Judge0', () => {
     await expect.poll(shown).toEqual(['one', 'two'].map((word) => ({ stdout: coded(`${word} é\n`), status_id: 3 })))
   })
 
-  test('a callback is put when all runs are over, and put again when it is not taken', async () => {
+  test('sends a callback by PUT after all runs, and retries it when it is refused', async () => {
     const { post } = await judge0()
-    const heard: { method: string | undefined; body: string }[] = []
+    const received: { method: string | undefined; body: string }[] = []
     const server = createServer(async (request: IncomingMessage, response) => {
-      heard.push({ method: request.method, body: await text(request) })
-      response.writeHead(heard.length === 1 ? 500 : 204).end()
+      received.push({ method: request.method, body: await text(request) })
+      response.writeHead(received.length === 1 ? 500 : 204).end()
     })
     server.listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
@@ -135,10 +135,10 @@ describeWith('bwrap', 'Judge0', () => {
       number_of_runs: 2,
       callback_url,
     })
-    await expect.poll(() => heard.length).toBe(2)
-    expect(heard[0]).toEqual(heard[1])
-    expect(heard[0]?.method).toBe('PUT')
-    expect(JSON.parse(heard[0]?.body ?? '')).toMatchObject({
+    await expect.poll(() => received.length).toBe(2)
+    expect(received[0]).toEqual(received[1])
+    expect(received[0]?.method).toBe('PUT')
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
       token: made.body.token,
       stdout: Buffer.from('hi\n').toString('base64'),
       status: { id: 3, description: 'Accepted' },

@@ -1,4 +1,4 @@
-/** Callbacks in Judge0's words are owed like all others. */
+/** Callbacks of the Judge0 API survive a restart like all others. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,24 +14,24 @@ interface Heard {
   readonly body: string
 }
 
-/** Somebody's server, which does not take what comes before it is ready to. */
+/** A receiver of callbacks that refuses them with 503 until it is ready. */
 async function receiver() {
-  const heard: Heard[] = []
+  const received: Heard[] = []
   const ready = { now: false }
   const server = createServer(async (request: IncomingMessage, response) => {
-    heard.push({ method: request.method, headers: request.headers, body: await text(request) })
+    received.push({ method: request.method, headers: request.headers, body: await text(request) })
     response.writeHead(ready.now ? 204 : 503).end()
   })
   server.listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
-  return { heard, ready, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/done` }
+  return { heard: received, ready, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/done` }
 }
 
 const [BASH, SECRET] = [46, 'of the server']
 
-test('a callback outlives a server that is killed: before the end of its task, and between two tries', async () => {
-  const { heard, ready, url: callback_url } = await receiver()
+test('a callback is sent although the server is killed before its task ends, or between two tries', async () => {
+  const { heard: received, ready, url: callback_url } = await receiver()
   const server = await serverProcess(ownFolder(), {
     WINDLASS_SNIPPETS_CALLBACKS_TO_PRIVATE_ADDRESSES: 'true',
     WINDLASS_SNIPPETS_CALLBACK_SECRET: SECRET,
@@ -48,19 +48,19 @@ test('a callback outlives a server that is killed: before the end of its task, a
     return ((await response.json()) as { token: string }).token
   }
   const over = await submit('echo over')
-  await expect.poll(() => heard.length).toBe(1)
+  await expect.poll(() => received.length).toBe(1)
   const open = await submit('sleep 1; echo open')
   await server.kill()
   ready.now = true
 
   await server.again()
-  await expect.poll(() => taken(heard, over)).toBeDefined()
-  await expect.poll(() => taken(heard, open)).toBeDefined()
+  await expect.poll(() => taken(received, over)).toBeDefined()
+  await expect.poll(() => taken(received, open)).toBeDefined()
   for (const [token, printed] of [
     [over, 'over\n'],
     [open, 'open\n'],
   ] as const) {
-    const { method, headers, body } = taken(heard, token) as Heard
+    const { method, headers, body } = taken(received, token) as Heard
     const stdout = Buffer.from(printed).toString('base64')
     expect([method, JSON.parse(body)]).toEqual(['PUT', expect.objectContaining({ token, stdout })])
     const seconds = Number(headers['windlass-timestamp'])
@@ -74,6 +74,6 @@ test('a callback outlives a server that is killed: before the end of its task, a
   expect(log.data.tries.map(({ status }) => status)).toEqual([503, 204])
 })
 
-/** The last word on it; the first was not taken. */
-const taken = (heard: readonly Heard[], token: string): Heard | undefined =>
-  heard.slice(1).find(({ body }) => (JSON.parse(body) as { token: string }).token === token)
+/** The last callback for a token; the first one was refused. */
+const taken = (received: readonly Heard[], token: string): Heard | undefined =>
+  received.slice(1).find(({ body }) => (JSON.parse(body) as { token: string }).token === token)

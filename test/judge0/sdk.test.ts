@@ -11,7 +11,7 @@ import { dropInGrid } from '../piston/drop-in-grid.ts'
 const SDK = 'judge0==0.0.8'
 const CALLS = join(import.meta.dirname, 'sdk-calls.py')
 
-/** Installs the SDK into a folder; returns why it cannot, where there is no pip or no registry. */
+/** Installs the SDK into a folder; returns the reason when it cannot, without pip or a registry. */
 function install(folder: string): string | undefined {
   const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--retries', '1', '--timeout', '20']
   const pip = spawnSync('python3', ['-m', 'pip', 'install', ...options, '--target', folder, SDK], { encoding: 'utf8' })
@@ -20,7 +20,7 @@ function install(folder: string): string | undefined {
 }
 
 describeWith(['bwrap', 'python3'], "Judge0's Python SDK", () => {
-  test('runs code here as it does on Judge0', async ({ skip }) => {
+  test('gets the same results from Windlass as from Judge0', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-judge0-sdk-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const problem = install(folder)

@@ -12,7 +12,7 @@ import { ownFolder } from '../workers/worker-here.ts'
 
 const never = new AbortController().signal
 const bash = findLanguage(loadLanguages(), 'bash') as Language
-/** All that is in the tiny system is a shell. */
+/** The tiny root file system contains only a shell. */
 const shell: Language = {
   ...bash,
   name: 'tiny-sh',
@@ -35,22 +35,22 @@ function buildOf(language: Language, from?: string) {
   return { language, packages: [], from, folders, backend: 'sandbox', env: {}, mark: 'mark-1' } as const
 }
 
-describeWith(['bwrap', 'ldd'], 'a system of its own for a language', () => {
-  test('may be a folder that is one already, and is used when the self-test passes in it', async () => {
+describeWith(['bwrap', 'ldd'], 'a root file system of a language', () => {
+  test('may be an existing directory, and is used when the self-test passes in it', async () => {
     using system = tinyRootfs()
     const build = buildOf(shell, system.path)
-    const told: string[] = []
-    const built = await buildLanguage(build, { told: (what) => told.push(what), signal: never })
+    const onProgress: string[] = []
+    const built = await buildLanguage(build, { onProgress: (what) => onProgress.push(what), signal: never })
     expect(built).toMatchObject({ path: system.path, report: { outcome: 'passed', version: '1.0.0' } })
     expect(builtRootfs(build.folders.rootfs).get('tiny-sh')?.path).toBe(system.path)
-    expect(told).toEqual(['running the self-test'])
+    expect(onProgress).toEqual(['running the self-test'])
   })
 
-  test('is not used when it does not, and a folder of the user is left as it was', async () => {
+  test("is not used when the self-test fails in it, and the user's directory is not changed", async () => {
     using system = tinyRootfs()
     const before = readdirSync(system.path)
     const build = buildOf(bash, system.path)
-    await expect(buildLanguage(build, { told() {}, signal: never })).rejects.toThrow(
+    await expect(buildLanguage(build, { onProgress() {}, signal: never })).rejects.toThrow(
       /bash does not pass its self-test there/,
     )
     expect(builtRootfs(build.folders.rootfs).size).toBe(0)
@@ -58,11 +58,11 @@ describeWith(['bwrap', 'ldd'], 'a system of its own for a language', () => {
   })
 
   test.each(['/', '/no/such/folder'])('cannot be %s', async (from) => {
-    await expect(buildLanguage(buildOf(shell, from), { told() {}, signal: never })).rejects.toThrow(/^--from: /)
+    await expect(buildLanguage(buildOf(shell, from), { onProgress() {}, signal: never })).rejects.toThrow(/^--from: /)
   })
 })
 
-test('a language with further packages can be one of its own, beside the one that it is made of', () => {
+test('a language with further packages can be added beside the one that it extends', () => {
   const own = join(ownFolder(), 'own')
   writeVariant(own, { ...bash, name: 'bash-more', title: 'Bash "more"', libraries: { debian: ['jq'] } }, bash)
   expect(findLanguage(loadLanguages(own), 'bash-more')).toMatchObject({
@@ -74,22 +74,22 @@ test('a language with further packages can be one of its own, beside the one tha
   expect(loadLanguages(own).length).toBe(loadLanguages().length + 1)
 })
 
-/** They are fetched from where this machine gets its own. */
+/** The packages are fetched from the machine's own package sources. */
 const isAsked =
   process.env.WINDLASS_LANGUAGES === 'all' && requireTool('apt-get').present && requireTool('bwrap').present
 const skipReason = 'systems of Debian packages are built with WINDLASS_LANGUAGES=all'
 
-describe('of Debian packages', isAsked ? {} : { skip: true, meta: { skipReason } }, () => {
-  test('has the libraries that the language names, and what is not to be had leaves nothing behind', async () => {
+describe('a root file system of Debian packages', isAsked ? {} : { skip: true, meta: { skipReason } }, () => {
+  test('has the libraries of the language, and a package that does not exist leaves no files behind', async () => {
     const build = buildOf(findLanguage(loadLanguages(), 'python-data') as Language)
-    const built = await buildLanguage(build, { told() {}, signal: never })
+    const built = await buildLanguage(build, { onProgress() {}, signal: never })
     expect(built.report).toMatchObject({ outcome: 'passed', version: expect.stringMatching(/^3\./) })
     expect(builtRootfs(build.folders.rootfs).get('python-data')?.packages).toEqual(
       expect.arrayContaining([expect.stringMatching(/^python3-numpy_/), expect.stringMatching(/^python3-pandas_/)]),
     )
     const before = readdirSync(build.folders.rootfs)
     const wrong = { ...build, packages: ['no-such-package-at-all'], mark: 'mark-2' }
-    await expect(buildLanguage(wrong, { told() {}, signal: never })).rejects.toThrow(/no-such-package-at-all/)
+    await expect(buildLanguage(wrong, { onProgress() {}, signal: never })).rejects.toThrow(/no-such-package-at-all/)
     expect(readdirSync(build.folders.rootfs)).toEqual(before)
   }, 600_000)
 })

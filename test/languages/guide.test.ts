@@ -7,7 +7,7 @@ import { ownFolder } from '../workers/worker-here.ts'
 
 const guide = readFileSync(new URL('../../docs/guide/languages.md', import.meta.url), 'utf8')
 
-test('the guide has a row for each language, as its file has it', () => {
+test('the guide has a row for each language that equals its definition file', () => {
   const rows = loadLanguages().map(({ name, title, aliases, debian = [], libraries }) => {
     const packages = [...debian, ...(libraries?.debian ?? [])]
     const words = (list: readonly string[]): string => list.map((word) => `\`${word}\``).join(' ')
@@ -17,7 +17,7 @@ test('the guide has a row for each language, as its file has it', () => {
   expect(table.slice(0, rows.length)).toEqual(rows)
 })
 
-test('the language that the guide shows as a whole one is one', () => {
+test('the complete language definition in the guide can be loaded', () => {
   const own = ownFolder()
   const shown = /```toml\n(name = "tcl"[\s\S]*?)```/.exec(guide)?.[1]
   writeFileSync(join(own, 'tcl.toml'), shown ?? '')

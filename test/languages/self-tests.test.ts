@@ -5,10 +5,10 @@ import { describeWith } from '../../src/testing/require.ts'
 
 const required = (process.env.WINDLASS_REQUIRE ?? '').split(',').map((name) => name.trim())
 const languages = loadLanguages()
-/** On a busy machine with all of them, one after the other. */
+/** On a busy machine with all languages, one after the other. */
 const MOST_MS = 600_000
 
-describeWith('bwrap', 'in the sandbox', () => {
+describeWith('bwrap', 'languages in the sandbox', () => {
   let machine: LanguageMachine
   beforeAll(async () => {
     machine = await openLanguageMachine({ backend: 'sandbox', languages, rootfs: new Map(), env: {} })
@@ -16,7 +16,7 @@ describeWith('bwrap', 'in the sandbox', () => {
   }, MOST_MS)
   afterAll(() => machine.close())
 
-  test.for(languages)('$name passes its self-test, where it is there', ({ name }, { skip, task }) => {
+  test.for(languages)('$name passes its self-test, where it is installed', ({ name }, { skip, task }) => {
     const report = machine.reports().find((each) => each.name === name)
     const isRequired = required.includes(`language:${name}`)
     if (report?.outcome === 'absent' && !isRequired) {

@@ -12,7 +12,7 @@ import { ended, textOf } from '../commands/commands.ts'
 import { startGrid } from '../workers/grid.ts'
 import { workerHere } from '../workers/worker-here.ts'
 
-/** Each prints what its second file knows, and its first argument. */
+/** Each program prints the word of its second file, and its first argument. */
 const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   python: { 'main.py': 'import sys, lib.part\nprint(lib.part.word, sys.argv[1])', 'lib/part.py': 'word = "hi"' },
   javascript: { 'main.js': "console.log(require('./part').word, process.argv[2])", 'part.js': "exports.word = 'hi'" },
@@ -39,9 +39,9 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const languages = loadLanguages()
 const here = Object.keys(PROGRAMS).map((name) => findLanguage(languages, name) as Language)
 
-describeWith('bwrap', 'in the sandbox', () => {
+describeWith('bwrap', 'programs in the sandbox', () => {
   test.for(here)(
-    'a program in $name may have several files, and arguments that no shell sees',
+    'a program in $name may have several files, and arguments that no shell expands',
     async (language, { skip }) => {
       const { name, probe } = language
       const found = toolchainMark(probe)

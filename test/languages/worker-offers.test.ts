@@ -54,8 +54,8 @@ const submit = async ({ engine }: TestGrid, script: string) => {
   ).operation
 }
 
-describeWith('bwrap', 'a worker', () => {
-  test('offers the languages whose self-test passed, while it works, and at its next start from the first word on', async () => {
+describeWith('bwrap', 'a worker with languages', () => {
+  test('offers the languages whose self-test passed while it runs, and at its next start immediately', async () => {
     const grid = await startGrid()
     const folder = ownFolder()
     const first = await speakingWorker({ grid, folder })
@@ -71,7 +71,7 @@ describeWith('bwrap', 'a worker', () => {
     await second.stop()
   })
 
-  test('goes on with what it runs when it has more to offer', async () => {
+  test('keeps its running task when it registers more languages', async () => {
     const grid = await startGrid()
     const worker = await speakingWorker({ grid, folder: ownFolder() })
     await until(() => grid.engine.workers.list().length > 0)
@@ -83,7 +83,7 @@ describeWith('bwrap', 'a worker', () => {
     await worker.stop()
   })
 
-  test('without rooms offers no language', async () => {
+  test('without isolation offers no language', async () => {
     const grid = await startGrid()
     const worker = await speakingWorker({ grid, folder: ownFolder(), backend: 'host' })
     await until(() => grid.engine.workers.list().length > 0)

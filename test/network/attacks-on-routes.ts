@@ -1,6 +1,6 @@
-import { GRID_ADDRESS, GRID_ADDRESS6, PEER, PEER6 } from './two-hosts.ts'
+import { GRID_ADDRESS, GRID_ADDRESS6, GROUPS, PEER, PEER6 } from './two-hosts.ts'
 
-/** What a program in a room tries, in Python: prints one line for each try, `NAME through` or `NAME refused`. */
+/** The attempts of a program in a room, in Python: prints one line for each, `NAME through` or `NAME refused`. */
 const TOOLS = `
 import concurrent.futures, os, socket, subprocess
 def outcome(name, act):
@@ -18,6 +18,13 @@ def reach(address, port=80, bound=False, direct=False, kind=socket.SOCK_STREAM):
         one.connect((address, port))
         if kind == socket.SOCK_DGRAM: one.send(b'hello')
         return one.recv(100) == b'reached'
+def ask(group, *options, source=''):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.settimeout(3)
+        for option in options: one.setsockopt(*option)
+        one.bind((source, 0))
+        one.sendto(b'hello', (group, 80))
+        return one.recv(100) == b'reached'
 def ip(*words):
     return subprocess.run(['ip', *words], capture_output=True).returncode == 0
 `
@@ -26,7 +33,7 @@ const CLOSED: readonly string[] = [
   ...[GRID_ADDRESS, PEER.private, PEER.otherPrivate, PEER.carrier, PEER.metadata, `::ffff:${PEER.private}`],
   ...[GRID_ADDRESS6, PEER6.private],
 ]
-/** Of the translator itself. */
+/** Addresses of the translator itself. */
 const GATEWAYS = ['198.18.255.2', '198.18.255.3']
 
 const WAYS = {
@@ -51,6 +58,17 @@ const loopback = ['127.0.0.1', ...GATEWAYS].flatMap((address) =>
   ),
 )
 
+/** Multicast needs neither a route nor a neighbour entry; a member responds from its own, private address. */
+const ADDRESS = "'198.18.255.100'"
+const groups = GROUPS.flatMap((group) =>
+  Object.entries({
+    plainly: '',
+    'bound to the interface': ", (socket.SOL_SOCKET, 25, b'tap0')",
+    'by the interface of multicast': `, (socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(${ADDRESS}))`,
+    'from the address': `, source=${ADDRESS}`,
+  }).map(([way, words]) => `tell('group ${group} ${way}', lambda: ask('${group}'${words}))`),
+)
+
 const CHANGES: readonly (readonly string[])[] = [
   ['route', 'del', 'unreachable', '10.0.0.0/8'],
   ['route', 'replace', '10.0.0.0/8', 'via', '198.18.255.2', 'dev', 'tap0', 'onlink'],
@@ -69,19 +87,28 @@ const rights = [
   `tell('forwarding', lambda: open('/proc/sys/net/ipv4/ip_forward', 'w').write('1'))`,
 ]
 
-/** The name server answers questions, and is a private address else. */
+/** The name server answers DNS queries only, and is otherwise a private address. */
 const names = [`tell('the name server by TCP', lambda: reach('${PEER.private}', 80))`]
 
-/** All at once: most of them wait for an answer that never comes. */
+/** All attempts run concurrently: most of them wait for a response that never arrives. */
 const TELL = `
 with concurrent.futures.ThreadPoolExecutor(100) as all:
     for line in all.map(lambda one: outcome(*one), tries): print(line)
 `
 
-/** None of these may get through. */
-export const ATTACKS_ON_ROUTES = [TOOLS, ...reaching, ...loopback, ...changes, ...rights, ...names, TELL].join('\n')
+/** None of these attempts may succeed. */
+export const ATTACKS_ON_ROUTES = [
+  TOOLS,
+  ...reaching,
+  ...loopback,
+  ...groups,
+  ...changes,
+  ...rights,
+  ...names,
+  TELL,
+].join('\n')
 
-/** All of these have to: the public server, what the operator lists, and names. */
+/** All of these must succeed: the public server, the addresses that the operator lists, and name resolution. */
 export const allowed = (listed: readonly string[]): string =>
   [
     TOOLS,

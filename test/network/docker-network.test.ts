@@ -11,7 +11,7 @@ const why = whyNoDocker() ?? ['slirp4netns', 'ip'].map(requireTool).find(({ pres
 const never = new AbortController().signal
 
 describe(
-  'a container that may use a network',
+  'a container with a granted network',
   why === undefined ? {} : { skip: true, meta: { skipReason: why } },
   () => {
     let engine: RunningEngine
@@ -28,7 +28,7 @@ describe(
       return Buffer.from(end.stdout.bytes).toString()
     }
 
-    test('has one of its own, without routes to private addresses or the machine, and no rights over it', async () => {
+    test('has its own network without routes to private addresses or the host, and cannot change it', async () => {
       const own = ownAddresses().filter((address) => /^\d/.test(address) && !address.startsWith('127.'))
       await using by = dockerBy(engine.socketPath, IMAGE)
       const networks = translatedNetworks({
@@ -54,7 +54,7 @@ describe(
       )
     })
 
-    test('has the network of the machine only where the operator sets that', async () => {
+    test('has the host\'s network only with mode "host", and does not start with mode "off"', async () => {
       const here = await printedBy('ip -o link | grep -c tap0; true', { networks: hostNetworks() })
       expect(here).toBe('0\n')
       await expect(printedBy('true', { networks: noNetworks('mode is "off"') })).rejects.toMatchObject({

@@ -35,7 +35,7 @@ const run = async (grid: GridOnHost, path = '/api/v1/tasks?wait=60s') =>
 const outputOf = ({ json }: Awaited<ReturnType<typeof run>>): unknown =>
   (json as { data?: { result?: { output?: string } } }).data?.result?.output
 
-/** A tool that knocks, as CWL of some version, run by our own client on the host of the grid. */
+/** Runs a CWL tool that tries all addresses, by our own client on the grid's host. */
 async function runTool(grid: GridOnHost, document: object) {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-tool-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -54,9 +54,9 @@ const NEEDED = { cwlVersion: 'v1.2', requirements: { NetworkAccess: { networkAcc
 
 describeWith(
   ['bwrap', 'slirp4netns', 'ip', 'network namespaces of root', 'python3'],
-  'a task that asks for the network',
+  'a task that requests a network',
   () => {
-    test('gets none through any door unless the operator grants it, and learns of the setting', async () => {
+    test('is refused by every API unless the operator grants it, and the error names the setting', async () => {
       const grid = await gridOn(await twoHosts(), '')
       const { status, json } = await run(grid)
       expect([status, json]).toMatchObject([
@@ -72,12 +72,12 @@ describeWith(
       expect([bazel.code, bazel.all]).toEqual([125, expect.stringContaining('allow = ["reapi"]')])
       const needed = await runTool(grid, NEEDED)
       expect([needed.code, needed.all]).toEqual([1, expect.stringContaining('allow = ["cwl"]')])
-      // Every tool of v1.0 implies a network, and runs without where there is none.
+      // Every v1.0 tool implies a network, and runs without one where none is granted.
       const old = await runTool(grid, { cwlVersion: 'v1.0' })
       expect([old.code, old.output], old.all).toEqual([0, tried(() => false)])
     })
 
-    test('gets one by a grant that reaches neither its host nor private addresses that are not listed', async () => {
+    test('reaches public and listed addresses when granted, but no other private ones nor its host', async () => {
       const settings = `[execution.network]\nallow = ["rest", "cwl@"]\nreach = ["${PEER.otherPrivate}"]\n`
       const grid = await gridOn(await twoHosts(), settings)
       const allowed = tried((address) => address === PEER.public || address === PEER.otherPrivate)
@@ -86,7 +86,7 @@ describeWith(
         const tool = await runTool(grid, document)
         expect([tool.code, tool.output], tool.all).toEqual([0, allowed])
       }
-      // The grants are for two doors.
+      // The grants are for two of the APIs only.
       expect((await action(grid, 'network=on')).all).toContain('allow = ["reapi"]')
     })
   },

@@ -9,7 +9,7 @@ import type { TwoHosts } from './two-hosts.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-/** Both doors of the grid, on the loopback of its host; nothing else uses the ports of a new network namespace. */
+/** Both ports of the grid on its host's loopback; a new network namespace has no other users of them. */
 export const CONTROL_PLANE = { grpc: 8980, http: 8080 } as const
 
 export interface Answer {
@@ -19,12 +19,12 @@ export interface Answer {
 
 export interface GridOnHost {
   ask(method: string, path: string, body?: object): Promise<Answer>
-  /** Runs a command of ours on the host of the grid. */
+  /** Runs a windlass command on the grid's host. */
   windlass(...argv: readonly string[]): Promise<{ readonly code: number | null; readonly all: string }>
   log(): string
 }
 
-/** `windlass up` on a host, with these settings; ready when its worker has registered. */
+/** Runs `windlass up` on a host with these settings; ready when its worker has registered. */
 export async function gridOn({ grid }: TwoHosts, settings: string): Promise<GridOnHost> {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-network-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
@@ -63,7 +63,7 @@ interface Question {
   readonly body: object | undefined
 }
 
-/** Node in the namespace of the host: the test itself is outside of it. */
+/** Runs Node in the host's network namespace: the test itself is outside of it. */
 async function askThrough(host: readonly string[], { method, path, body }: Question): Promise<Answer> {
   const script = `(${sendOne.toString()})(require('node:http').request, ${JSON.stringify({ method, path, body, port: CONTROL_PLANE.http })})`
   const { code, all } = await output([...host, process.execPath, '-e', script], process.env)
@@ -71,7 +71,7 @@ async function askThrough(host: readonly string[], { method, path, body }: Quest
   return JSON.parse(all) as Answer
 }
 
-/** Runs in the other process, as text: it may use nothing from around it. */
+/** Runs in the other process, as text: it may use nothing from its surroundings. */
 function sendOne(send: typeof request, { method, path, body, port }: Question & { readonly port: number }): void {
   const asked = send(
     { host: '127.0.0.1', port, method, path, headers: { 'content-type': 'application/json' } },

@@ -22,7 +22,10 @@ interface Ended {
 
 type As = 'root' | 'ordinary user' | 'ordinary user without /dev/net/tun'
 
-/** As an ordinary user, with a /dev/net/tun as most systems have it: for everybody. It is another in this namespace alone. */
+/**
+ * Runs as an ordinary user with a world-accessible /dev/net/tun, as on most systems, mounted in this mount namespace
+ * only.
+ */
 const AS_ORDINARY = `
 case $1 in open) mknod -m 666 "$2/tun" c 10 200; mount --bind "$2/tun" /dev/net/tun;; esac
 case $1 in closed) mknod -m 600 "$2/tun" c 10 200; mount --bind "$2/tun" /dev/net/tun;; esac
@@ -63,9 +66,9 @@ describeWith(
   ['bwrap', 'unshare', 'slirp4netns', 'pasta', 'ip', 'network namespaces of root', 'python3'],
   'the network of a room',
   () => {
-    describe.each(['sandbox', 'unshare'] as const)('by %s', (runtime) => {
+    describe.each(['sandbox', 'unshare'] as const)('with the backend %s', (runtime) => {
       const reachesOnlyListed = (as: As, translator: RoomRequest['translator']): void =>
-        test(`of a worker that is ${as}, by ${translator}: reaches public addresses, names and what is listed, and nothing else`, {
+        test(`for a worker that is ${as}, by ${translator}, reaches only public and listed addresses`, {
           timeout: 300_000,
         }, async () => {
           const hosts = await twoHosts()
@@ -88,7 +91,7 @@ describeWith(
       })
     })
 
-    test('is gone when the worker is killed, with every process that made it', async () => {
+    test('is removed with all its processes when the worker is killed', async () => {
       const { grid } = await twoHosts()
       const script = 'import time\nopen("begun", "w").close()\ntime.sleep(600)'
       const request: RoomRequest = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script }
@@ -102,7 +105,7 @@ describeWith(
       await until(() => below.every((each) => !existsSync(`/proc/${each}`) || isDead(each)))
     })
 
-    testWith(OPEN_CHECKOUT, 'is refused with the reason where /dev/net/tun is closed to the worker', async () => {
+    testWith(OPEN_CHECKOUT, 'is refused with the reason when the worker cannot open /dev/net/tun', async () => {
       const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
       const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
       expect(problem).toContain('/dev/net/tun cannot be opened by this user')

@@ -1,6 +1,6 @@
 /**
- * Runs a script in a room with a network, on the host that this process is started on, and prints what it wrote. The argument is
- * an object in JSON: see RoomRequest.
+ * Runs a script in a room with a network, on the host of this process, and prints its output. The argument is an object
+ * in JSON: see RoomRequest.
  */
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { openRuntime } from '../../src/runtimes/open-runtime.ts'
 export interface RoomRequest {
   readonly runtime: 'sandbox' | 'unshare'
   readonly reach: readonly string[]
-  /** The one program for address translation, out of those that are installed. */
+  /** The program for address translation. */
   readonly translator: 'slirp4netns' | 'pasta'
   /** In Python. */
   readonly script: string
@@ -35,11 +35,11 @@ const commandOf = (text: string): Command => ({
   cacheable: false,
 })
 
-const { runtime: wish, reach, translator, script } = JSON.parse(process.argv[2] ?? '{}') as RoomRequest
+const { runtime: options, reach, translator, script } = JSON.parse(process.argv[2] ?? '{}') as RoomRequest
 const uid = process.getuid?.() ?? 0
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-networked-')))
 chmodSync(folder, 0o755)
-// The timers of the clock do not keep a process alive.
+// The timers of the clock do not keep the process alive.
 const alive = setInterval(() => {}, 2 ** 30)
 const launcherFolder = join(folder, 'launcher')
 mkdirSync(launcherFolder)
@@ -60,7 +60,7 @@ const networks = translatedNetworks({
 })
 try {
   const common = { launcher, clock: systemClock, env: [], outputBytes: 1 << 20, arch: process.arch, uid, networks }
-  const { runtime, probe, user } = await openRuntime(wish, { ...common, folder: join(folder, 'runtime') })
+  const { runtime, probe, user } = await openRuntime(options, { ...common, folder: join(folder, 'runtime') })
   const problem = await probe.networkProblem()
   if (problem !== undefined) console.log(JSON.stringify({ problem }))
   else {

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 /**
- * Two hosts in network namespaces of this test, joined by a cable and connected to nothing else: no packet can leave the
- * machine, whichever address a program sends to. The grid runs on `grid`; `peer` answers at
- * port 80 of every address below, and is the name server of `grid`.
+ * Two hosts in network namespaces of this test, connected to each other and to nothing else: no packet can leave the
+ * machine, whichever address a program sends to. The grid runs on `grid`; `peer` listens on port 80 of every address
+ * below, and is the name server of `grid`.
  */
 export interface TwoHosts {
-  /** The words before a program that is to run on the host. */
+  /** The command prefix that runs a program on the host. */
   readonly grid: readonly string[]
 }
 
 const PUBLIC = '9.9.9.9'
 export const GRID_ADDRESS = '10.77.0.1'
 export const GRID_ADDRESS6 = 'fd77::1'
-/** The addresses of IPv6 that the peer has: a private one, and one that stands for a server on the Internet. */
+/** The peer's IPv6 addresses: a private one, and one that stands for a server on the Internet. */
 export const PEER6 = { private: 'fd77::2', public: '2606:4700:77::2' } as const
 export const PEER = {
   /** Stands for a server on the Internet. */
@@ -28,7 +28,10 @@ export const PEER = {
   metadata: '169.254.169.254',
 } as const
 
-/** Answers at port 80, by TCP and UDP, and questions for names at port 53: every name is that of the public server. */
+/** Multicast groups of which the peer is a member: those of mDNS, which no router forwards, and of SSDP. */
+export const GROUPS = ['224.0.0.251', '239.255.255.250'] as const
+
+/** Listens on port 80 by TCP and UDP, and resolves every name at port 53 to the public server. */
 const LISTENER = `
 import selectors, socket, sys
 def datagrams(address, port):
@@ -37,6 +40,10 @@ def datagrams(address, port):
     return one
 stream = [socket.create_server(('0.0.0.0', 80), backlog=100), socket.create_server(('::', 80), family=socket.AF_INET6, backlog=100)]
 echo = [datagrams(address, 80) for address in sys.argv[1:]] # an answer has to come from the address that was asked
+for group in ${JSON.stringify(GROUPS)}:
+    one = datagrams(group, 80)
+    one.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton('${PEER.private}'))
+    echo.append(one)
 names = datagrams('${PEER.private}', 53)
 all = selectors.DefaultSelector()
 for one in stream + echo + [names]: all.register(one, selectors.EVENT_READ)
@@ -60,12 +67,12 @@ while True:
             pass
 `
 
-/** Shows a program another /etc/resolv.conf: $1. The mount is its own. */
+/** Gives a program another /etc/resolv.conf ($1), by a mount in its own namespace. */
 const WITH_NAMES = 'mount --bind "$1" /etc/resolv.conf; shift; exec "$@"'
 
 /**
- * Needs root, iproute2, util-linux and python3. The namespaces have no names (`ip netns`): those are mounts that all programs of the
- * machine share, and another program may hide them.
+ * Needs root, iproute2, util-linux and python3. The namespaces have no names (`ip netns`): names are mounts that all
+ * programs of the machine share, and another program may hide them.
  */
 export async function twoHosts(): Promise<TwoHosts> {
   const [grid, peer] = [await newHost(), await newHost()]
@@ -88,11 +95,11 @@ export async function twoHosts(): Promise<TwoHosts> {
 
 interface Host {
   readonly pid: number
-  /** The words before a program that is to run there. */
+  /** The command prefix that runs a program there. */
   readonly enter: readonly string[]
 }
 
-/** A network namespace that lasts as long as the test. */
+/** A network namespace that exists as long as the test. */
 async function newHost(): Promise<Host> {
   const pid = await started(['unshare', '--net', 'sh', '-c', 'echo ready; exec cat'])
   return { pid, enter: ['nsenter', `--net=/proc/${pid}/ns/net`] }
@@ -107,7 +114,7 @@ function namesFile(server: string): string {
   return file
 }
 
-/** A program that has written its first line; it is ended with the test. */
+/** Starts a program and waits for its first line; it is killed at the end of the test. */
 async function started([program = '', ...words]: readonly string[]): Promise<number> {
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   const gone = new Promise<void>((resolve) => void child.once('close', () => resolve()))

@@ -22,16 +22,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/app/process/version.ts'
 import { linksOf, readPages } from '../../src/testing/pages/page.ts'
 
-/** The package as people get it: packed, installed in an empty folder, and run by its name. */
+/** The package as users get it: packed, installed in an empty folder, and run by its name. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'windlass-package-'))
 const home = join(folder, 'home')
 const windlass = join(folder, 'app/node_modules/.bin/windlass')
 const inPackage = join(folder, 'app/node_modules/windlass')
 
-/** Our own npm run must not speak to the ones started here, nor this user's caches to what they make. */
+/**
+ * The npm started here must not see the variables of our own npm run, nor this user's caches. NODE_EXTRA_CA_CERTS stays:
+ * where a proxy has its own certificate authority, npm reaches no registry without it, and retries for minutes.
+ */
+const OURS = /^npm_|^WINDLASS_|^NODE_(?!EXTRA_CA_CERTS$)/
 const env = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^WINDLASS_|^NODE_/.test(name))),
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name))),
   XDG_CACHE_HOME: home,
 }
 
@@ -54,8 +58,8 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the package', () => {
-  test('holds what it needs to run, and neither sources nor tests', () => {
+describe('the npm package', () => {
+  test('contains everything that it needs to run, and neither sources nor tests', () => {
     const files = readdirSync(inPackage, { recursive: true, encoding: 'utf8' })
     expect(files).toEqual(
       expect.arrayContaining([
@@ -71,7 +75,7 @@ describe('the package', () => {
     accessSync(join(inPackage, 'bin/windlass'), constants.X_OK)
   })
 
-  test('links only to files that it holds', () => {
+  test('links only to files that it contains', () => {
     const files = readdirSync(inPackage, { recursive: true, encoding: 'utf8' })
     const lost = readPages(inPackage, files).flatMap((page) =>
       linksOf(page)
@@ -82,17 +86,17 @@ describe('the package', () => {
     expect(lost).toEqual([])
   })
 
-  test('says its version', async () => {
+  test('prints its version', async () => {
     expect(await run(folder, windlass, '--version')).toBe(`${version()}\n`)
   })
 
-  test('explains its settings as this version does', async () => {
+  test('explains the same settings as this version', async () => {
     const { explainConfig } = await import('../../src/app/config/explain.ts')
     expect(await run(folder, windlass, 'config', '--explain')).toBe(explainConfig())
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'starts a server that says where it is, answers there, and ends in good order on %s',
+    'starts a server that prints its addresses, serves them, and exits with 0 on %s',
     async (signal) => {
       const flags = [
         'server',
@@ -133,7 +137,7 @@ describe('the package', () => {
 describe('windlass/client', () => {
   const project = join(folder, 'app/project')
 
-  test('compiles in a strict project, the examples of its documentation included', async () => {
+  test('compiles in a strict project, with the examples of its documentation', async () => {
     cpSync(join(import.meta.dirname, 'project'), project, { recursive: true })
     const examples = [...publicSource().matchAll(/^ \* ```ts\n(.*?)^ \* ```$/gms)].map(([, lines = '']) => lines)
     expect(examples).toHaveLength(3)
@@ -146,7 +150,7 @@ describe('windlass/client', () => {
     await run(project, join(root, 'node_modules/.bin/tsc'), ...types)
   })
 
-  test('uploads, runs a command, a snippet and a workflow, and reports what failed', async () => {
+  test('uploads, runs a command, a snippet and a workflow, and reports failures', async () => {
     const inputs = join(folder, 'inputs')
     mkdirSync(inputs)
     chmodSync(folder, 0o755) // commands may run as another user

@@ -1,4 +1,7 @@
-/** Three clients that people use with Piston, as they come from the registry. Where one knows no address but that of the public server, requests to it are led here. */
+/**
+ * Three published Piston clients, unmodified. Where a client uses only the public server's address, its requests are
+ * redirected here.
+ */
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
@@ -11,8 +14,8 @@ import { dropInGrid } from './drop-in-grid.ts'
 
 const HELLO = 'print("Hello,", input())'
 
-describeWith('bwrap', 'clients of Piston', () => {
-  test('piston-client finds runtimes and runs code', async () => {
+describeWith('bwrap', 'Piston clients', () => {
+  test('piston-client lists runtimes and runs code', async () => {
     const { url } = await dropInGrid()
     const client = piston({ server: url })
     const runtimes = await client.runtimes()
@@ -31,7 +34,7 @@ describeWith('bwrap', 'clients of Piston', () => {
     expect(await client.execute('cobol', 'x', { version: '1' })).toEqual({ message: 'cobol-1 runtime is unknown' })
   })
 
-  test('piston-api-client does the same by both of its ways, at the address of the public server too', async () => {
+  test("piston-api-client runs code with both of its transports, and at the public server's paths", async () => {
     const { url } = await dropInGrid()
     for (const Client of [FetchClient, NodePistonClient]) {
       const client = new Client({ server: url })
@@ -65,10 +68,10 @@ describeWith('bwrap', 'clients of Piston', () => {
     expect(String(led.mock.calls[0]?.[0])).toBe('https://emkc.org/api/v2/piston/execute')
   })
 
-  test('piston-client reaches the public address as well', async () => {
+  test("piston-client works at the public server's paths", async () => {
     const { url } = await dropInGrid()
     const { port } = new URL(url)
-    // node-fetch asks for it by node:https.
+    // node-fetch uses node:https.
     const asked = vi.spyOn(https, 'request').mockImplementation(((options: http.RequestOptions) =>
       http.request({
         method: options.method,
@@ -83,7 +86,7 @@ describeWith('bwrap', 'clients of Piston', () => {
     expect(asked).toHaveBeenCalledTimes(2)
   })
 
-  test('piston-api runs code, knows packages, and is told that they cannot be changed', async () => {
+  test('piston-api runs code and lists packages, and its changes of packages are refused', async () => {
     const { url } = await dropInGrid()
     const client = new FullClient({ baseUrl: url })
     expect(await client.validateInstance()).toBe(true)
@@ -93,7 +96,7 @@ describeWith('bwrap', 'clients of Piston', () => {
     await expect(client.installRuntime('python')).rejects.toThrow(/cannot be changed here/)
 
     type Wish = Parameters<FullClient['run']>[0]
-    const run = (wish: Partial<Wish>) => client.run(wish as Wish) // its types ask for what it has defaults for
+    const run = (wish: Partial<Wish>) => client.run(wish as Wish) // its types require fields that have defaults
     const good = await run({ language: 'python', code: HELLO, stdin: 'me' })
     expect(good.run).toMatchObject({ stdout: 'Hello, me\n', code: 0, signal: null, message: null, status: null })
     expect(good.run.wall_time).toBeGreaterThan(0)
@@ -117,7 +120,7 @@ describeWith('bwrap', 'clients of Piston', () => {
     expect(long.run.stdout.length).toBeGreaterThan(500_000)
   })
 
-  test('piston-api types to a program, and interrupts one', async () => {
+  test('piston-api sends input to a running program and interrupts one', async () => {
     const { url } = await dropInGrid()
     const client = new FullClient({ baseUrl: url })
     const code = 'name = input("who? ")\nprint("Hello,", name)\nexit(7)'

@@ -16,23 +16,23 @@ interface Message {
 async function connected(url: string, path = '/api/v2/connect') {
   const socket = new WebSocket(url.replace('http', 'ws') + path)
   onTestFinished(() => socket.terminate())
-  const heard: Message[] = []
-  socket.on('message', (data) => void heard.push(JSON.parse(String(data))))
+  const received: Message[] = []
+  socket.on('message', (data) => void received.push(JSON.parse(String(data))))
   const closed = once(socket, 'close').then(([code, reason]) => [code, String(reason)])
   await once(socket, 'open')
   return {
-    heard,
+    heard: received,
     closed,
     socket,
     say: (message: object) => socket.send(JSON.stringify(message)),
     text: (stream: string) =>
-      heard
+      received
         .filter((each) => each.stream === stream)
         .map(({ data }) => data)
         .join(''),
-    /** Without what was printed. */
+    /** Without the output messages. */
     events: () =>
-      heard.filter(({ type }) => type !== 'data').map(({ type, stage }) => (stage ? `${type} ${stage}` : type)),
+      received.filter(({ type }) => type !== 'data').map(({ type, stage }) => (stage ? `${type} ${stage}` : type)),
   }
 }
 
@@ -47,32 +47,32 @@ const init = (language: string, content: string, rest: object = {}) => ({
 const ADDING = `#include <stdio.h>
 int main(void) { int a, b; puts("two numbers?"); fflush(stdout); while (scanf("%d %d", &a, &b) == 2) { printf("%d\\n", a + b); fflush(stdout); } }`
 
-describeWith('bwrap', 'Piston’s connect', () => {
-  test('a program that is compiled tells its stages as they come, and is typed to in the second', async () => {
+describeWith('bwrap', 'the connect API of Piston', () => {
+  test('reports each stage of a compiled program as it begins, and sends input to the run stage', async () => {
     const { url } = await dropInGrid()
-    const { say, heard, text, events, closed } = await connected(url, '/api/v2/piston/connect')
-    say(init('c', ADDING))
+    const { say: write, heard: received, text, events, closed } = await connected(url, '/api/v2/piston/connect')
+    write(init('c', ADDING))
     await until(() => text('stdout') === 'two numbers?\n')
     expect(events()).toEqual(['runtime', 'stage compile', 'exit compile', 'stage run'])
-    say({ type: 'data', stream: 'stdin', data: '19 23\n' })
+    write({ type: 'data', stream: 'stdin', data: '19 23\n' })
     await until(() => text('stdout').endsWith('42\n'))
-    say({ type: 'eof' })
+    write({ type: 'eof' })
     expect(await closed).toEqual([4999, 'Job Completed'])
-    expect(heard.at(-1)).toEqual({ type: 'exit', stage: 'run', code: 0, signal: null, message: null, status: null })
-    expect(heard[0]).toEqual({ type: 'runtime', language: 'c', version: expect.stringMatching(/^\d+\./) })
+    expect(received.at(-1)).toEqual({ type: 'exit', stage: 'run', code: 0, signal: null, message: null, status: null })
+    expect(received[0]).toEqual({ type: 'runtime', language: 'c', version: expect.stringMatching(/^\d+\./) })
   })
 
-  test('one that does not compile is never run', async () => {
+  test('does not run a program that fails to compile', async () => {
     const { url } = await dropInGrid()
-    const { say, heard, text, events, closed } = await connected(url)
-    say(init('c', 'nonsense'))
+    const { say: write, heard: received, text, events, closed } = await connected(url)
+    write(init('c', 'nonsense'))
     expect(await closed).toEqual([4999, 'Job Completed'])
     expect(events()).toEqual(['runtime', 'stage compile', 'exit compile'])
     expect(text('stderr')).toContain('error')
-    expect(heard.at(-1)).toMatchObject({ code: 1, status: 'RE' })
+    expect(received.at(-1)).toMatchObject({ code: 1, status: 'RE' })
   })
 
-  test('signals reach the program, and output without end is its end', async () => {
+  test('forwards signals to the program, and kills it at the output limit', async () => {
     const { url } = await dropInGrid()
     const trapping = await connected(url)
     trapping.say(init('bash', 'trap "echo caught; exit 5" TERM; echo ready; while :; do sleep 0.05; done'))
@@ -89,16 +89,16 @@ describeWith('bwrap', 'Piston’s connect', () => {
     expect(flooding.text('stdout').length).toBeLessThan(8 * 1024 * 1024)
   })
 
-  test('who leaves ends the program', async () => {
+  test('ends the program when its client disconnects', async () => {
     const { url, engine } = await dropInGrid()
-    const { say, socket, text } = await connected(url)
-    say(init('bash', 'echo ready; sleep 60'))
+    const { say: write, socket, text } = await connected(url)
+    write(init('bash', 'echo ready; sleep 60'))
     await until(() => text('stdout') === 'ready\n')
     socket.close()
     await until(() => engine.figures().active === 0)
   })
 
-  test('what is said out of turn is answered with the numbers that Piston has for it', async () => {
+  test("closes with Piston's codes after a message in the wrong state", async () => {
     const { url } = await dropInGrid()
     const closesAfter = async (...messages: (object | string)[]) => {
       const client = await connected(url)
@@ -125,14 +125,14 @@ describeWith('bwrap', 'Piston’s connect', () => {
     })
     expect(await closesAfter('nonsense')).toEqual({
       closed: [4002, 'Notified Error'],
-      last: 'Messages are JSON objects',
+      last: 'Messages must be JSON objects',
     })
   })
 
-  test('who says nothing is not waited for', async () => {
+  test('closes with 4001 when the client sends no init message', async () => {
     const { url } = await dropInGrid({ initMs: 50 })
-    const { closed, heard } = await connected(url)
+    const { closed, heard: received } = await connected(url)
     expect(await closed).toEqual([4001, 'Initialization Timeout'])
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** A server that speaks the APIs of Piston and Judge0, and a worker with a sandbox. */
+/** A server with the Piston and Judge0 APIs, and a worker with a sandbox. */
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
@@ -26,15 +26,15 @@ import { startGrid, type TestGrid } from '../workers/grid.ts'
 import { speakingWorker } from '../workers/worker-here.ts'
 
 export interface DropInGrid extends TestGrid {
-  readonly desk: SnippetService
-  /** As people write it: `http://127.0.0.1:…`. */
+  readonly service: SnippetService
+  /** In the form `http://127.0.0.1:…`. */
   readonly url: string
 }
 
-/** What every machine has on which the tests run. */
+/** Languages that every machine has on which the tests run. */
 const SPOKEN = ['python', 'bash', 'c']
 
-/** Where nothing else is said, a machine that is slow for a moment is no reason to send clients away. */
+/** The default is long, so that a machine that is slow for a moment does not disconnect clients. */
 export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions, 'initMs'> = {}): Promise<DropInGrid> {
   const grid = await startGrid()
   const { engine, blobs } = grid
@@ -42,7 +42,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
   const instances = () => instance
   const clock = systemClock
-  const desk = snippetService({
+  const service = snippetService({
     engine,
     instances,
     languages,
@@ -69,17 +69,17 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
     log: silentLog,
   })
   const scopeOf = () => ({ caller: LOCAL_CALLER, instance: '' })
-  const shared = { desk, instances, scopeOf, clock, ending: ending.signal }
+  const shared = { service, instances, scopeOf, clock, ending: ending.signal }
   app.route('/', pistonDoor(shared))
   const { figures } = engine
   app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { addresses: anyAddress } }))
-  const sockets = pistonConnect({ desk, scopeOf, input: engine.input, clock, initMs })
+  const sockets = pistonConnect({ service, scopeOf, input: engine.input, clock, initMs })
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog, sockets })
   onTestFinished(async () => {
     ending.abort()
-    desk.stop()
+    service.close()
     await http.close(0)
   })
   await speakingWorker(grid, languages)
-  return { ...grid, desk, url: `http://${http.address}` }
+  return { ...grid, service, url: `http://${http.address}` }
 }

@@ -8,11 +8,11 @@ import { requireTool } from '../../src/testing/require.ts'
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the browser complained of: errors on its console, exceptions, violations of the page's policy. */
+  /** Errors on the browser's console, exceptions, and violations of the page's content security policy. */
   readonly complaints: readonly string[]
 }
 
-/** A browser of the test's own, on this page, once it is ready. */
+/** A new browser on this page, once it is ready. */
 export async function visit(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-chromium-'))
   const isRoot = process.getuid?.() === 0
@@ -43,7 +43,7 @@ export async function open(page: Page, url: string): Promise<void> {
   await page.waitForSelector('body:not([aria-busy])')
 }
 
-/** Puts this into the editor, as someone would by pasting it. */
+/** Pastes text into the editor. */
 export async function write(page: Page, code: string): Promise<void> {
   await page.locator('.cm-content').focus()
   await page.keyboard.press('ControlOrMeta+a')

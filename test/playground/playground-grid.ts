@@ -18,21 +18,21 @@ import { startGrid, type TestGrid, until } from '../workers/grid.ts'
 import { ownFolder } from '../workers/worker-here.ts'
 
 export interface PlaygroundGrid extends TestGrid {
-  /** Of the page. */
+  /** The address of the page. */
   readonly url: string
-  /** A worker that speaks these, in a sandbox; resolves when they are offered. */
+  /** Starts a worker with these languages in a sandbox; resolves when they are offered. */
   worker(...names: string[]): Promise<void>
 }
 
-/** A server with the code API and the page, in this process; it ends with the test. */
+/** A server with the snippet API and the page, in this process; it is closed at the end of the test. */
 export async function playgroundGrid(): Promise<PlaygroundGrid> {
   const grid = await startGrid({ scheduler: { namesOffered: ['runs', 'language'] } })
   const { engine, blobs } = grid
   const languages = loadLanguages()
   const instances = () => ({ blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' }) as const
   const clock = systemClock
-  const desk = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
-  onTestFinished(() => desk.stop())
+  const service = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  onTestFinished(() => service.close())
   const ending = new AbortController()
   const door = httpDoor({
     errorShapes: [snippetError],
@@ -48,7 +48,7 @@ export async function playgroundGrid(): Promise<PlaygroundGrid> {
     '/',
     snippetsDoor({
       scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
-      desk,
+      service,
       instances,
       clock,
       version: '1.2.3',

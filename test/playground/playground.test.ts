@@ -1,4 +1,4 @@
-/** The page as people have it: in a browser, with a worker that runs what they write. */
+/** The page as users have it: in a browser, with a worker that runs their code. */
 import { expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -7,7 +7,7 @@ import { open, outputOf, visit, write } from './browser.ts'
 import { playgroundGrid } from './playground-grid.ts'
 
 describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
-  test('runs Python, and shows what it prints before it ends', async () => {
+  test('runs Python, and shows its output before it ends', async () => {
     const grid = await playgroundGrid()
     await grid.worker('python')
     const { page, complaints } = await visit(grid.url)
@@ -35,7 +35,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('shows hostile output as the text that it is', async () => {
+  test('shows HTML and control characters in the output as text', async () => {
     const grid = await playgroundGrid()
     await grid.worker('python')
     const { page, complaints } = await visit(grid.url)
@@ -56,7 +56,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('shares a program by a link that restores it, and runs nothing by itself', async () => {
+  test('shares a program by a link that restores it and does not run it', async () => {
     const grid = await playgroundGrid()
     await grid.worker('python', 'bash')
     const { page, context, complaints } = await visit(grid.url)
@@ -89,7 +89,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('works with the keyboard alone', async () => {
+  test('can be used with the keyboard alone', async () => {
     const grid = await playgroundGrid()
     await grid.worker('python')
     const { page, complaints } = await visit(grid.url)
@@ -98,7 +98,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     for (let i = 0; i < 7; i++) {
       await page.keyboard.press('Tab')
       seen.push(await focused())
-      // A focus that cannot be seen is none.
+      // The focus must be visible.
       const style = 'getComputedStyle(document.activeElement.closest("#editor") ?? document.activeElement).outlineStyle'
       expect([await focused(), await page.evaluate(style)]).toEqual([seen.at(-1), 'solid'])
     }
@@ -108,7 +108,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('if True:\nprint(input())')
     await page.keyboard.press('Home')
-    await page.keyboard.press('Tab') // stays, and indents
+    await page.keyboard.press('Tab') // stays in the editor, and indents
     expect(await focused()).toContain('cm-content')
     await page.keyboard.press('Escape')
     await page.keyboard.press('Tab')
@@ -134,7 +134,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('says so when nobody offers anything, and goes on as soon as somebody does', async () => {
+  test('shows that no worker offers a language, and continues as soon as one does', async () => {
     const grid = await playgroundGrid()
     const { page, complaints } = await visit(grid.url)
     expect(await page.textContent('#notice')).toMatch(/^No worker offers a language/)
@@ -147,7 +147,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('is light or dark as the system is, or as somebody chose, and fits a telephone', async () => {
+  test("follows the colour scheme of the system or the user's choice, and fits a phone", async () => {
     const grid = await playgroundGrid()
     await grid.worker('python')
     const size = { viewport: { width: 360, height: 640 }, colorScheme: 'dark' } as const
@@ -162,7 +162,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(complaints).toEqual([])
   })
 
-  test('a page that is left stops what it runs', async () => {
+  test('cancels its task when the user leaves the page', async () => {
     const grid = await playgroundGrid()
     await grid.worker('python')
     const { page } = await visit(grid.url)

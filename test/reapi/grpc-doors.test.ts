@@ -13,7 +13,7 @@ import {
   reflectionResponseFromProto,
 } from '../../src/wire/admin/reflection.ts'
 
-/** Health and reflection through our engine, as an independent client meets them. */
+/** Health and reflection of our gRPC server, called by grpc-js. */
 let server: GrpcServer
 let client: Client
 let health: GrpcHealth
@@ -33,22 +33,22 @@ afterEach(() => {
   server.close()
 })
 
-describe('health', () => {
-  test('answers Check and List', async () => {
+describe('the gRPC health service', () => {
+  test('responds to Check and List', async () => {
     health.set('', true)
     expect(servingFromProto(await call('Check', healthRequestToProto('')))).toBe('serving')
     expect(healthListFromProto(await call('List', new Uint8Array()))).toEqual(new Map([['', 'serving']]))
   })
 
-  test('knows no service that was never set', async () => {
+  test('returns NOT_FOUND for a service that was never set', async () => {
     await expect(call('Check', healthRequestToProto('a.A'))).rejects.toMatchObject({ code: status.NOT_FOUND })
   })
 
-  test('refuses bytes that are no request', async () => {
+  test('returns INVALID_ARGUMENT for a malformed request', async () => {
     await expect(call('Check', Uint8Array.of(0x0a, 0xff))).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
   })
 
-  test('sends a watcher each change, until it cancels', async () => {
+  test('sends each change to a Watch call until it is cancelled', async () => {
     const watching = watch('a.A')
     expect(await watching.next()).toBe('unknown')
     health.set('a.A', true)
@@ -59,7 +59,7 @@ describe('health', () => {
     await expect(watching.next()).rejects.toMatchObject({ code: status.CANCELLED })
   })
 
-  test('a watcher does not hold up a draining server', async () => {
+  test('ends Watch calls with UNAVAILABLE when the server drains, so that they do not delay it', async () => {
     health.set('', true)
     const watching = watch('')
     expect(await watching.next()).toBe('serving')
@@ -74,7 +74,7 @@ describe('health', () => {
 })
 
 describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
-  test('answers several questions on one stream, in order', async () => {
+  test('answers several requests on one stream, in order', async () => {
     const answers = await ask(version, [
       { ask: 'services' },
       { ask: 'symbol', symbol: 'google.rpc.Status' },
@@ -83,16 +83,16 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     ])
     expect(answers).toMatchObject([
       {
-        tell: 'services',
+        kind: 'services',
         names: [
           'grpc.health.v1.Health',
           'grpc.reflection.v1.ServerReflection',
           'grpc.reflection.v1alpha.ServerReflection',
         ],
       },
-      { tell: 'files', files: { length: 2 } },
-      { tell: 'error', code: status.NOT_FOUND },
-      { tell: 'files', files: { length: 1 } },
+      { kind: 'files', files: { length: 2 } },
+      { kind: 'error', code: status.NOT_FOUND },
+      { kind: 'files', files: { length: 1 } },
     ])
   })
 })

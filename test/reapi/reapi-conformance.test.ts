@@ -21,14 +21,14 @@ interface Row {
   readonly outcome: string
 }
 
-/** Enough at a time for checks that wait for a while. */
+/** Enough slots for checks that wait for a while. */
 const WORKING = {
   WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '8',
   WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
-  WINDLASS_WORKER_BACKEND: 'host', // rooms of their own would hide what a time-out leaves behind
+  WINDLASS_WORKER_BACKEND: 'host', // isolation would hide processes that a timeout leaves behind
 }
 
-/** What `windlass check reapi` says of our own server, on packs and with a worker, as people start it. */
+/** The report of `windlass check reapi` on our own server with a pack store and a worker. */
 async function checked(instance: string, settings = ''): Promise<{ summary: Record<string, number>; results: Row[] }> {
   const home = mkdtempSync(join(folder, 'data-'))
   const file = join(home, 'windlass.toml')
@@ -44,7 +44,7 @@ async function checked(instance: string, settings = ''): Promise<{ summary: Reco
   try {
     const flags = ['check', 'reapi', '--target', `grpc://${server.grpc}`, '--deadline', '60', '--json']
     if (instance !== '') flags.push('--instance', instance)
-    // It exits 1, and this rejects with all that it printed, when a single behaviour is not there.
+    // The command exits with 1 when a single behaviour fails, and this rejects with all its output.
     const { stdout } = await promisify(execFile)(WINDLASS, flags, { maxBuffer: 16 * 1024 * 1024 })
     return JSON.parse(stdout)
   } finally {
@@ -53,7 +53,7 @@ async function checked(instance: string, settings = ''): Promise<{ summary: Reco
   }
 }
 
-/** We have what others have not, and the reverse, so nothing can be said of it here. */
+/** Behaviours that are checked only on servers that declare them, or lack them, other than ours. */
 const NEVER = [
   'execute.server-logs',
   'capabilities.split-declared',
@@ -70,14 +70,14 @@ async function expectEverything(instance: string, expected: { settings?: string;
   expect(results.length).toBeGreaterThanOrEqual(415)
 }
 
-/** The suite that we offer to others, held against ourselves. */
-describe('our own server does everything that windlass check reapi asks of one', { timeout: 180_000 }, () => {
-  test('without an instance', () => expectEverything('', { notOffered: ['names.slashed-instance'] }))
+/** Our own conformance suite against our own server. */
+describe('windlass check reapi against our server', { timeout: 180_000 }, () => {
+  test('passes without an instance', () => expectEverything('', { notOffered: ['names.slashed-instance'] }))
 
-  test('for an instance with a slash', () => expectEverything('a/b', { notOffered: [] }))
+  test('passes for an instance with a slash', () => expectEverything('a/b', { notOffered: [] }))
 
-  // The suite takes SHA-256 wherever it is advertised, and here no name can say that it is meant.
-  test('for an instance whose clients use BLAKE3 without saying so', () =>
+  // The suite uses SHA-256 wherever it is advertised, and in this instance resource names cannot select it.
+  test('passes for an instance with BLAKE3 as its default digest function', () =>
     expectEverything('of/blake3', {
       settings: '[storage.digest_functions]\n"of/blake3" = "blake3"\n',
       notOffered: ['digests.inferred', 'digests.sha256', 'names.needless-segment'],

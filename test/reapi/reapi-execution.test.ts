@@ -17,7 +17,7 @@ import { connect } from '../../src/client/connection/connect.ts'
 import { parseTarget } from '../../src/client/connection/target.ts'
 import type { Channel } from '../../src/grpc/client/channel.ts'
 
-/** One grid for all: a whole server with a whole worker, in this process. */
+/** One grid for all tests: a whole server with a whole worker, in this process. */
 interface HonestGrid {
   readonly channel: Channel
   stop(): Promise<void>
@@ -32,7 +32,7 @@ async function startHonestGrid(withWorker: boolean): Promise<HonestGrid> {
     WINDLASS_SERVER_HTTP_ADDRESS: '127.0.0.1:0',
     WINDLASS_SERVER_DATA_DIR: join(home, 'server'),
     WINDLASS_SERVER_DRAIN_SECONDS: '1',
-    WINDLASS_EXECUTION_REFUSE_UNKNOWN_PROPERTIES: 'true', // else a task waits for workers that may come
+    WINDLASS_EXECUTION_REFUSE_UNKNOWN_PROPERTIES: 'true', // otherwise a task waits for workers that may register
   }
   const server = await startServer(loadConfig({ env: settings, home }).config, { log, clock })
   const target = parseTarget(`grpc://${server.grpc}`)
@@ -41,7 +41,7 @@ async function startHonestGrid(withWorker: boolean): Promise<HonestGrid> {
     WINDLASS_SERVER_DATA_DIR: join(home, 'worker'),
     WINDLASS_WORKER_SERVER_URL: `http://${server.grpc}`,
     WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
-    WINDLASS_WORKER_BACKEND: 'host', // rooms of their own would hide what a time-out leaves behind
+    WINDLASS_WORKER_BACKEND: 'host', // isolation would hide processes that a timeout leaves behind
     WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '8',
     WINDLASS_WORKER_PLATFORM: 'pool=honest',
     WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
@@ -71,14 +71,14 @@ afterAll(async () => {
 const idsOf = (results: readonly Result[], kind: Result['outcome']['kind']): string[] =>
   results.filter(({ outcome }) => outcome.kind === kind).map(({ behaviour }) => behaviour.id)
 
-/** What our own server does not do, so that nothing can be said of it. */
+/** Behaviours that our own server does not offer. */
 const NEVER: readonly ExecutionId[] = ['execute.server-logs']
 
-test('every behaviour of execution has a way to break it, and none is there in vain', () => {
+test('every execution behaviour has exactly one way to break it', () => {
   expect(Object.keys(EXECUTION_BREAKS).sort()).toEqual(EXECUTION_BEHAVIOURS.map(({ id }) => id).sort())
 })
 
-test('a grid keeps every behaviour, though another server is before it', { timeout: 120_000 }, async () => {
+test('a grid passes every execution behaviour through a proxy', { timeout: 120_000 }, async () => {
   const { results } = await tryExecution({
     behaviours: EXECUTION_BEHAVIOURS,
     clock,
@@ -90,17 +90,17 @@ test('a grid keeps every behaviour, though another server is before it', { timeo
 })
 
 describe('a grid that breaks one behaviour', { timeout: 60_000 }, () => {
-  /** What gave each mistake away, for people to judge. */
+  /** The expected and seen values that revealed each mistake, printed for review. */
   const seen: string[] = []
   afterAll(() => console.log(`How each mistake shows:\n${seen.sort().join('\n')}`))
 
-  test.concurrent.each(EXECUTION_BEHAVIOURS)('is caught: $id', async (behaviour) => {
+  test.concurrent.each(EXECUTION_BEHAVIOURS)('fails the check $id', async (behaviour) => {
     const mistake = EXECUTION_BREAKS[behaviour.id]
     const trial = { behaviours: [behaviour], clock, behind: grid.channel, seed: behaviour.id, mistake }
     const outcome = (await tryExecution(trial)).results[0]?.outcome
     if (outcome?.kind !== 'failed') throw new Error(`it is not caught: ${JSON.stringify(outcome)}`)
     seen.push(`  ${behaviour.id}: expected ${outcome.expected}, saw ${outcome.seen.slice(0, 100)}`)
-    expect(outcome.seen, 'no mistake is caught by waiting for a deadline').not.toMatch(/^none within/)
+    expect(outcome.seen, 'no mistake is caught by waiting for a deadline').not.toMatch(/^no answer within/)
     expect(outcome.expected, 'nor by a check that broke down').not.toMatch(/^the check to reach its end$/)
   })
 })
@@ -108,13 +108,13 @@ describe('a grid that breaks one behaviour', { timeout: 60_000 }, () => {
 test.each([
   ['QUEUED', STAGE.queued, { kind: 'passed' }],
   ['EXECUTING', STAGE.executing, { kind: 'failed', seen: 'EXECUTING' }],
-])('a server that keeps an unknown property at stage %s', async (_, stage, outcome) => {
+])('a task with an unknown property that stays at stage %s is judged by that stage', async (_, stage, outcome) => {
   const behaviours = EXECUTION_BEHAVIOURS.filter(({ id }) => id === 'refusal.unknown-property')
   const trial = { behaviours, clock, behind: grid.channel, seed: 'kept', mistake: keptAt(stage) }
   expect((await tryExecution(trial)).results[0]?.outcome).toMatchObject(outcome)
 })
 
-test('workers for a platform that nobody has are missed in one failure, with what the server says', async () => {
+test("a platform without workers is reported as one failure, with the server's message", async () => {
   const platform = [{ name: 'check-nobody', value: 'x' }]
   const trial = { behaviours: EXECUTION_BEHAVIOURS, clock, behind: grid.channel, seed: 'platform', platform }
   const { results } = await tryExecution(trial)
@@ -122,14 +122,14 @@ test('workers for a platform that nobody has are missed in one failure, with wha
   expect(results[0]?.outcome).toMatchObject({ seen: expect.stringContaining('check-nobody') })
 })
 
-test('workers for a platform that somebody has are found', async () => {
+test('checks with a platform that a worker offers pass', async () => {
   const platform = [{ name: 'pool', value: 'honest' }]
   const behaviours = EXECUTION_BEHAVIOURS.slice(0, 3)
   const { results } = await tryExecution({ behaviours, clock, behind: grid.channel, seed: 'pool', platform })
   expect(idsOf(results, 'passed')).toHaveLength(3)
 })
 
-test('a server without a worker is told in one failure', { timeout: 60_000 }, async () => {
+test('a server without a worker is reported as one failure', { timeout: 60_000 }, async () => {
   const idle = await startHonestGrid(false)
   try {
     const trial = { behaviours: EXECUTION_BEHAVIOURS, clock, behind: idle.channel, seed: 'idle', deadlineMs: 2000 }

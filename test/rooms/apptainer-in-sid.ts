@@ -1,6 +1,6 @@
 /**
- * The tests of rooms by Apptainer on a machine that has none: in a folder with Debian's unstable branch, which has. As root only.
- * Exits as the tests do; with 0 and the reason in words where it cannot be tried.
+ * Runs the Apptainer tests on a machine without Apptainer: in a folder with Debian's unstable branch, which has it. As
+ * root only. Exits with the exit code of the tests; with 0 and the reason where they cannot run.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -9,7 +9,9 @@ import { requireTool } from '../../src/testing/require.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PROGRAMS = ['apptainer', 'busybox', 'gcc', 'python3']
-/** It is root's alone on some machines, and images that are one file are mounted by it. The one who tests sees another; nobody else does. */
+/**
+ * On some machines only root may use /dev/fuse, which mounts single-file images. This mount namespace gets an open one.
+ */
 const FUSE = 'mknod -m 666 /tmp/fuse c 10 229 && mount --bind /tmp/fuse /dev/fuse'
 const PACKAGES = ['apptainer', 'squashfuse', 'fuse3', 'busybox-static', 'gcc', 'libc6-dev', 'python3']
 

@@ -13,7 +13,7 @@ import { tinyRegistry } from './docker-registry.ts'
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
-describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
+describeWith(['apptainer', 'busybox'], 'rooms of Apptainer', () => {
   let folder: string
   let image: string
   beforeAll(() => {
@@ -30,7 +30,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
 
   runtimeContract('through a spawner, with control groups where there are any', async () => made())
 
-  test('a SIF file is an image, too', async () => {
+  test('accept a SIF file as an image', async () => {
     const sif = join(folder, 'busybox.sif')
     const built = spawnSync('apptainer', ['build', sif, image], { encoding: 'utf8' })
     expect(built.status, built.stderr).toBe(0)
@@ -40,7 +40,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
     expect([end.cause, text(end.stdout.bytes)], end.reason).toEqual(['ok', 'from a file\n'])
   })
 
-  test('an image of a registry is unpacked once, and one that is not there is named', async () => {
+  test('unpack a registry image once, and name an image that does not exist', async () => {
     await using registry = await tinyRegistry()
     const pinned = registry.add('tools/a', '1', image)
     const registries = [registry.host, '127.0.0.1:1']
@@ -64,7 +64,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
     await expect(run('127.0.0.1:1/tools/a:1', 5)).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
   })
 
-  test('a filter stands before the kernel', async () => {
+  test('have a seccomp filter that refuses namespaces and mounts', async () => {
     await using by = made()
     using room = emptyRoom()
     const script =
@@ -73,13 +73,13 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
     expect(text(end.stdout.bytes)).toBe('no namespaces\nno mounts\n')
   })
 
-  test('as root it is refused', async () => {
+  test('are refused for a worker that runs commands as root', async () => {
     const images = { pull: 'never', maxBytes: 1, image } as const
     await using by = apptainerBy({ way: 'direct', useGroups: false }, { images, user: undefined, isRoot: true })
     expect(await by.runtime.probe()).toMatchObject({ works: false, reason: expect.stringContaining('as root') })
   })
 
-  test('a file outside of the folders for images is none, whether it is there or not', async () => {
+  test('refuse an image path outside of the image folders, whether it exists or not', async () => {
     await using by = made()
     using room = emptyRoom()
     for (const path of ['/', '/etc', `${folder}/../../etc`, join(folder, 'nowhere'), folder])
@@ -91,7 +91,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
       })
   })
 
-  test('a container sees nothing of the machine, and cannot change the kernel', async () => {
+  test('show nothing of the host, and cannot change kernel settings', async () => {
     await using by = made()
     using room = emptyRoom()
     const script =

@@ -7,11 +7,11 @@ import { ATTACKS } from './attack-table.ts'
 
 const page = join(import.meta.dirname, '../../docs/guide/isolation.md')
 
-test('the page on isolation tells what was tried, and what came of it', async () => {
+test('the isolation page lists each attack and its result', async () => {
   await expect(pageWithAttacks(page)).toMatchFileSnapshot(page)
 })
 
-test('every program is in the table, says what it does, and there are more than forty', () => {
+test('every attack program is in the table with its description, and there are more than forty', () => {
   const files = readdirSync(join(import.meta.dirname, 'attacks')).filter((name) => !name.endsWith('.h'))
   expect(ATTACKS.map(({ file }) => file).toSorted()).toEqual(files.toSorted())
   for (const file of files) expect(aboutAttack(file), file).toMatch(/^[A-Z].*[.?]$/)

@@ -4,7 +4,7 @@ import { ATTACKED_ROOMS, ATTACKS, type Attack } from './attack-table.ts'
 
 const BETWEEN = /(<!-- attacks: .*-->\n)[\s\S]*(<!-- end -->)/
 
-/** The page as it stands, with the table as it should be. */
+/** The page with the table that it should have. */
 export const pageWithAttacks = (path: string): string =>
   readFileSync(path, 'utf8').replace(BETWEEN, (_, start: string, end: string) => `${start}${table()}\n${end}`)
 

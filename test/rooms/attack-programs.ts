@@ -8,14 +8,14 @@ import { ATTACKS } from './attack-table.ts'
 const SOURCES = join(import.meta.dirname, 'attacks')
 const FLAGS = ['-O1', '-pthread', '-w']
 
-/** What an attack does, in the words of its first line. */
+/** The description of an attack, from its first line. */
 export function aboutAttack(file: string): string {
   const lines = readFileSync(join(SOURCES, file), 'utf8').split('\n')
   const line = lines.find((each) => !each.startsWith('#!')) ?? ''
   return line.replace(/^(\/\*|#)\s*|\s*\*\/$/g, '')
 }
 
-/** All of them as programs, in a folder that is gone at the end. */
+/** Compiles all attacks into a folder that is deleted at the end. */
 export async function attackPrograms(): Promise<Disposable & { put(file: string, room: string): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-attacks-'))
   mkdirSync(join(folder, 'made'))

@@ -13,9 +13,9 @@ import { clearUp, leftBehind } from './host-state.ts'
 
 export interface Attacked {
   readonly runtime: Runtime
-  /** Who its commands run as, seen from outside: nobody else on this machine. */
+  /** The host uid of its commands, which no other process on this machine has. */
   readonly uid: number
-  /** Of its launcher, where it has one. */
+  /** The folder of its launcher, where it has one. */
   readonly launcher?: string
   /** Processes of that user that belong to the worker: its spawner, where the worker is an ordinary user. */
   readonly own?: readonly string[]
@@ -24,25 +24,25 @@ export interface Attacked {
 
 export interface AttackTarget {
   readonly room: AttackedRoom
-  /** What sets it apart from others of its kind. */
+  /** The difference from other targets of its kind. */
   readonly how: string
-  /** The attacks that are tried; all, unless said. */
+  /** The attacks that are tried; by default all. */
   readonly only?: (attack: Attack) => boolean
-  /** Why it cannot be attacked here; undefined when it can. */
+  /** The reason why it cannot be attacked here; undefined when it can. */
   readonly why: string | undefined
   readonly start: () => Attacked | Promise<Attacked>
 }
 
-/** Why nobody can be attacked here, or not with these tools missing. */
+/** The reason why no attack can run here, or not without these tools. */
 export function whyNoAttacks(...tools: readonly string[]): string | undefined {
-  // A bare attack that kills all it may would else kill us.
+  // A bare attack that kills every process of its user would otherwise kill the test.
   if (process.getuid?.() !== 0) return 'only root can attack as somebody else'
   return ['gcc', ...tools].map(requireTool).find(({ present }) => !present)?.reason
 }
 
 type Tools = Awaited<ReturnType<typeof openTools>>
 
-/** Every program of the table against each kind of room, and a look at the machine after each. */
+/** Runs every program of the table against each kind of room, and checks the machine after each. */
 export function attackSuite(targets: readonly AttackTarget[]): void {
   let tools: Tools | undefined
   beforeAll(async () => {
@@ -80,7 +80,7 @@ async function tried(attack: Attack, kind: AttackedRoom, { attacked, tools }: Sc
     const left = await leftBehind({ uid, launcher, own, folders: [folder] })
     expect(fineFor(attack, kind), words(end)).toContain(left.includes('shared memory') ? 'through' : outcomeOf(end))
     if (attack.file === 'core-dump.c') expect(readdirSync(room.path)).toEqual(['attack'])
-    // A bare room is known to leave files and memory that it shared with everybody.
+    // A bare room is known to leave files and shared memory behind.
     const isKnown = (each: string): boolean => kind === 'bare' && /^(file|shared memory)/.test(each)
     expect(left.filter((each) => !isKnown(each))).toEqual([])
   } finally {
@@ -113,7 +113,10 @@ const words = ({ cause, exitCode, reason, stdout, stderr }: RunEnd): string =>
     ...[stdout, stderr].map(({ bytes }) => Buffer.from(bytes.subarray(0, 500)).toString()),
   ].join(' | ')
 
-/** The programs, and what a room must not reach: sockets of every kind, a file that anybody may read, our environment. */
+/**
+ * The programs, and resources that a room must not reach: sockets of every kind, a world-readable file, our
+ * environment.
+ */
 async function openTools() {
   const programs = await attackPrograms()
   const folder = mkdtempSync(join(tmpdir(), 'windlass-host-'))

@@ -1,13 +1,13 @@
 import type { Limits } from '../../src/model/command.ts'
 
-/** The kinds of rooms that are attacked. Podman is driven as Docker is, but makes its containers in its own way. */
+/** The kinds of rooms that are attacked. Podman has Docker's API, but creates containers in its own way. */
 export const ATTACKED_ROOMS = ['bare', 'unshare', 'sandbox', 'docker', 'podman', 'apptainer'] as const
 export type AttackedRoom = (typeof ATTACKED_ROOMS)[number]
 
 /**
- * `through`: it got what it wanted; `refused`: it did not, and was told so or it had no effect; `as the kernel is set`: one
- * or the other, for the machine has a switch for it and the room has not; else it was ended, with that cause. Whatever
- * the outcome, nothing of it is left on the machine afterwards, but for what a bare room leaves (see attack-suite.ts).
+ * `through`: the attack succeeded; `refused`: it got an error or had no effect; `as the kernel is set`: either, because
+ * a sysctl of the machine decides it and not the room; otherwise the command was ended with that cause. After every
+ * outcome nothing is left on the machine, except what a bare room leaves (see attack-suite.ts).
  */
 export type Outcome =
   | 'as the kernel is set'
@@ -22,7 +22,7 @@ export type Outcome =
   | 'signal'
 
 export interface Attack {
-  /** Of its file in attacks/, with its first line as what it does. */
+  /** The name of its file in attacks/, whose first line describes it. */
   readonly file: string
   readonly part: 'processes' | 'memory' | 'disk' | 'output' | 'files' | 'kernel' | 'network' | 'start'
   readonly limits?: Limits
@@ -30,19 +30,19 @@ export interface Attack {
   readonly expected: Readonly<Record<AttackedRoom, Outcome>>
 }
 
-/** In a container the same rules hold as in a sandbox. */
+/** Containers have the same rules as a sandbox. */
 const rooms = (bare: Outcome, unshare: Outcome, sandbox: Outcome) => ({
   ...{ bare, unshare, sandbox },
   ...inContainers(sandbox),
 })
 const inContainers = (outcome: Outcome) => ({ docker: outcome, podman: outcome, apptainer: outcome })
 const all = (outcome: Outcome) => rooms(outcome, outcome, outcome)
-/** Bare rooms let it pass: they are for commands that are trusted. */
+/** Bare rooms allow it: they are for trusted commands. */
 const bareOnly = rooms('through', 'refused', 'refused')
-/** Only the filter of system calls stands against it. */
+/** Only the seccomp filter prevents it. */
 const filtered = rooms('through', 'through', 'refused')
 
-/** The same where machines have a switch for it. */
+/** The same where the machine has a sysctl for it. */
 const switched = rooms('as the kernel is set', 'as the kernel is set', 'refused')
 const bareSwitched = rooms('as the kernel is set', 'refused', 'refused')
 
@@ -57,8 +57,8 @@ export const ATTACKS: readonly Attack[] = [
     file: 'fork-bomb-shell.sh',
     part: 'processes',
     limits: { pids: 40, wallMs: 1000 },
-    // What starts a command there is a program of many threads, which ends when it can have no more of them.
-    expected: { ...all('timeout'), apptainer: 'timeout or pid-limit' },
+    // The first shell forks twice. On a busy machine the bomb can reach the limit before the second fork.
+    expected: all('timeout or pid-limit'),
   },
   { file: 'thread-bomb.c', part: 'processes', limits: FEW, expected: all('refused') },
   { file: 'straggler.c', part: 'processes', expected: all('refused') },
@@ -73,6 +73,7 @@ export const ATTACKS: readonly Attack[] = [
   { file: 'ptrace-child.c', part: 'processes', expected: filtered },
   { file: 'read-memory.c', part: 'processes', expected: all('refused') },
   { file: 'write-init.c', part: 'processes', expected: all('refused') },
+  { file: 'grab-init.c', part: 'processes', expected: all('refused') },
   { file: 'false-end.c', part: 'processes', expected: all('refused') },
   { file: 'parent-environment.sh', part: 'processes', expected: all('refused') },
   { file: 'see-processes.py', part: 'processes', expected: bareOnly },
@@ -84,7 +85,7 @@ export const ATTACKS: readonly Attack[] = [
     file: 'shm-fill.c',
     part: 'memory',
     limits: MEMORY,
-    // Where /dev/shm has no size of its own it counts as memory.
+    // Where /dev/shm has no size limit of its own it counts as memory.
     expected: { ...rooms('out-of-memory', 'refused', 'refused'), apptainer: 'out-of-memory' },
   },
   { file: 'sysv-memory.c', part: 'memory', expected: bareOnly },
@@ -92,7 +93,8 @@ export const ATTACKS: readonly Attack[] = [
     file: 'sysv-fill.c',
     part: 'memory',
     limits: MEMORY,
-    // Counted by a control group, or by the kernel for the room's IPC namespace. A bare room has that of the machine.
+    // Counted by a control group, or by the kernel for the room's IPC namespace. A bare room shares that of the
+    // machine.
     expected: { ...all('out-of-memory or refused'), bare: 'through' },
   },
 
@@ -103,13 +105,13 @@ export const ATTACKS: readonly Attack[] = [
   { file: 'deep-directories.c', part: 'disk', expected: all('refused') },
   { file: 'closed-directories.sh', part: 'disk', expected: all('refused') },
   { file: 'odd-names.py', part: 'disk', expected: all('refused') },
-  // Apptainer's /etc/passwd is a copy that goes with the container.
+  // Apptainer's /etc/passwd is a copy that is deleted with the container.
   { file: 'write-system.sh', part: 'disk', expected: { ...all('refused'), apptainer: 'through' } },
 
   { file: 'output-flood.sh', part: 'output', limits: { outputBytes: 1 << 20 }, expected: all('refused') },
   { file: 'output-for-ever.sh', part: 'output', limits: { ...SHORT, outputBytes: 65_536 }, expected: all('timeout') },
 
-  // In the /run of Podman's containers there is a mark by which programs see that they are in one.
+  // The /run of Podman's containers has a file by which programs detect the container.
   { file: 'host-files.sh', part: 'files', expected: { ...bareOnly, podman: 'through' } },
   { file: 'other-room.sh', part: 'files', expected: bareOnly },
   { file: 'hardlink-out.c', part: 'files', expected: all('refused') },

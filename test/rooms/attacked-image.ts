@@ -6,14 +6,14 @@ import { putProgram } from './put-program.ts'
 
 const PYTHON = '/usr/bin/python3'
 
-/** Why no image can be attacked here. */
+/** The reason why no image can be attacked here. */
 export function whyNoAttackedImage(): string | undefined {
   const why = whyNoAttacks('ldd')
   if (why !== undefined) return why
   return spawnSync(PYTHON, ['-V']).status === 0 ? undefined : `${PYTHON} is not on this machine`
 }
 
-/** What attacks are written for, beside what busybox has: a C library, and Python. */
+/** Adds what the attacks need besides busybox: a C library, and Python. */
 export function addSystem(root: string): void {
   putProgram(root, PYTHON)
   const asked = spawnSync(PYTHON, ['-c', 'import sysconfig; print(sysconfig.get_path("stdlib"))'], { encoding: 'utf8' })

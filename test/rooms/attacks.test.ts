@@ -5,15 +5,15 @@ import { type Attacked, attackSuite, whyNoAttacks } from './attack-suite.ts'
 import type { Attack } from './attack-table.ts'
 import { processesOf } from './host-state.ts'
 
-/** Each of its own, so that whose process is left can be told. */
+/** One user each, so that a process that is left can be attributed. */
 const users = { bare: at(65_525), unshare: at(65_526), sandbox: at(65_527) }
 
 function at(id: number) {
   return { uid: id, gid: id }
 }
 
-/** Attacks that reach for what rooms have in common with each other and with the worker. */
-const CROSSING = ['write-init.c', 'false-end.c', 'device-modes.c']
+/** Attacks on resources that rooms share with each other and with the worker. */
+const CROSSING = ['write-init.c', 'grab-init.c', 'false-end.c', 'device-modes.c']
 const WITHOUT_GROUPS = ({ file, part }: Attack): boolean =>
   part === 'processes' || part === 'files' || ['memfd-fill.c', 'sysv-fill.c'].includes(file)
 
@@ -41,7 +41,8 @@ attackSuite([
   {
     room: 'bare',
     how: 'of a worker without root',
-    // Without control groups a bare room is held by marks, which a process can wipe: such a room says so when it starts.
+    // Without control groups a bare room finds its processes by marks, which a process can remove: it logs this when it
+    // starts.
     only: ({ file }) => CROSSING.includes(file),
     why: whyNoAttacks() ?? whyNotOrdinary(),
     start: () => attackedAsUser(bareBy('ordinary', true)),
@@ -62,7 +63,7 @@ attackSuite([
   },
 ])
 
-/** A worker whose user is also that of its rooms, and which may not make control groups. */
+/** A worker that shares its user with its rooms, and may not create control groups. */
 async function attackedAsUser(rooms: BareUnderTest): Promise<Attacked> {
   await rooms.launcher.facts()
   return { ...attacked(rooms, ORDINARY_USER.uid), own: processesOf(ORDINARY_USER.uid) }

@@ -6,12 +6,15 @@ import type { RunEnd } from '../../src/runtimes/run/runtime.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { whyNoCgroup2 } from './guest/why-no-cgroup2.ts'
 
-/** What only version 2 tells of a container; all else is in docker.test.ts. A processor in software takes its time. */
+/**
+ * Only what version 2 adds for containers; everything else is in docker.test.ts. The timeouts allow for an emulated
+ * processor.
+ */
 const why = whyNoCgroup2() ?? whyNoDocker()
 const options = why === undefined ? { timeout: 300_000 } : { skip: true, meta: { skipReason: why } }
 const never = new AbortController().signal
 
-describe('rooms by Docker on control groups of version 2', options, () => {
+describe('rooms of Docker with cgroup v2', options, () => {
   let engine: RunningEngine
   let driver: Pick<BareUnderTest, 'runtime' | 'close'>
   beforeAll(async () => {
@@ -28,7 +31,7 @@ describe('rooms by Docker on control groups of version 2', options, () => {
     return await driver.runtime.run(runOf(shell(script), { room, limits: { wallMs: 250_000, ...limits } }), never)
   }
 
-  test('the limits are in the group of the container', options, async () => {
+  test("set the limits on the container's control group", options, async () => {
     const end = await go('cd /sys/fs/cgroup; cat memory.max pids.max cpu.max', {
       memoryBytes: 64 << 20,
       pids: 20,
@@ -37,9 +40,9 @@ describe('rooms by Docker on control groups of version 2', options, () => {
     expect(Buffer.from(end.stdout.bytes).toString()).toBe(`${64 << 20}\n21\n50000 100000\n`)
   })
 
-  test('want of memory is told apart from a crash, and what was used is counted', options, async () => {
+  test('distinguish out-of-memory from a crash, and measure usage by the control group', options, async () => {
     const memoryBytes = 64 << 20
-    // Not so much that swap would not have had the room for it.
+    // Small enough to have fitted into swap.
     const grow = 'awk \'BEGIN { s = "x"; while (length(s) < 100000000) s = s s }\''
     const end = await go(grow, { memoryBytes })
     expect(end).toMatchObject({ cause: 'out-of-memory', usage: { how: 'counted' } })

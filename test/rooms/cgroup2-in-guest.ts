@@ -1,10 +1,9 @@
 /**
- * The tests of control groups of version 2 on a machine that has version 1: in a virtual machine with Debian's kernel, whose
- * processor is made in software. Slow (some minutes), and so for correctness only. Needs what these Debian packages hold:
- * qemu-system-x86, busybox-static, e2fsprogs, bubblewrap, util-linux, libc-bin; the kernel is fetched, and not installed. Everything is in a
- * temporary folder. Exits as the tests do; with 0 and the reason in words where it cannot be tried.
- *
- * Other tests can be named: node test/rooms/cgroup2-in-guest.ts src/runtimes/bare/bare.test.ts
+ * The cgroup v2 tests on a machine with cgroup v1: in a virtual machine with Debian's kernel and an emulated processor.
+ * Slow (some minutes), and so for correctness only. Needs the Debian packages qemu-system-x86, busybox-static,
+ * e2fsprogs, bubblewrap, util-linux and libc-bin; the kernel is downloaded, not installed. Everything is in a temporary
+ * folder. Exits with the exit code of the tests; with 0 and the reason where they cannot run. Other tests can be named:
+ * node test/rooms/cgroup2-in-guest.ts src/runtimes/bare/bare.test.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +31,7 @@ async function main(runs: readonly (readonly string[])[]): Promise<number> {
   try {
     const kernel = fetchKernel(folder)
     if (typeof kernel === 'string') return skipped(kernel)
-    // Each by a run of its own: a second file in the same run was seen not to begin there.
+    // Each file in a run of its own: a second file in the same run did not start there.
     const command = runs.map((words) => `vitest run ${words.map(quoted).join(' ')} ${FLAGS}`).join(' && ')
     return await bootGuest({ folder, kernel, root: guestRoot(folder, command) })
   } finally {

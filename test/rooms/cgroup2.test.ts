@@ -12,8 +12,8 @@ import { requireTool } from '../../src/testing/require.ts'
 import { TOP, whyNoCgroup2 } from './guest/why-no-cgroup2.ts'
 
 /**
- * What control groups of version 2 do otherwise than those of version 1. On a machine without them these tests are run in a guest:
- * see cgroup2-in-guest.ts. No time is measured here that a slow machine would stretch.
+ * Behaviour of cgroup v2 that differs from v1. On a machine without cgroup v2 these tests run in a guest: see
+ * cgroup2-in-guest.ts. They measure no time that a slow machine would stretch.
  */
 const WORKER = fileURLToPath(new URL('./guest/worker-in-group.ts', import.meta.url))
 const LONG = 300_000
@@ -27,11 +27,11 @@ const DRIVERS = {
   bare: { tool: 'sh', make: () => bareBy('spawner', true) },
   sandbox: { tool: 'bwrap', make: () => sandboxBy({ way: 'spawner', useGroups: true }) },
 }
-/** Doubles a text until there is too much of it. */
+/** Doubles a text until it exceeds the memory limit. */
 const GROW = 'awk \'BEGIN { s = "x"; while (length(s) < 1000000000) s = s s }\''
 const BURN = 'while :; do :; done'
 
-describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups of version 2 around %s', (name) => {
+describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('cgroup v2 around %s', (name) => {
   const { tool, make } = DRIVERS[name]
   const { present, reason } = requireTool(tool)
   const all = present ? options : { skip: true, meta: { skipReason: reason } }
@@ -46,12 +46,12 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
     return await driver.runtime.run(runOf(shell(script), { room, limits: { wallMs: 120_000, ...limits } }), never)
   }
 
-  test('all limits can be kept', all, async () => {
+  test('enforces the limits of memory, processes and processors', all, async () => {
     const kept = { memoryBytes: 'all', pids: 'all', cpus: 'all' }
     expect(await driver.runtime.probe()).toMatchObject({ works: true, limits: kept })
   })
 
-  test('want of memory is told apart from a crash', all, async () => {
+  test('distinguishes out-of-memory from a crash', all, async () => {
     const memoryBytes = 64 << 20
     expect(await go(GROW, { memoryBytes })).toMatchObject({ cause: 'out-of-memory', usage: { how: 'counted' } })
     expect(await go('kill -SEGV $$', { memoryBytes })).toMatchObject({ cause: 'signal', signal: 'SIGSEGV' })
@@ -59,13 +59,13 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
     expect(await go('exit 137', {})).toMatchObject({ exitCode: 137 })
   })
 
-  test('a child that was killed for want of memory is a reason only if the command fails for it', all, async () => {
+  test('reports out-of-memory for a killed child only if the command fails', all, async () => {
     const memoryBytes = 64 << 20
     expect(await go(`${GROW}; exit 3`, { memoryBytes })).toMatchObject({ cause: 'out-of-memory', exitCode: 3 })
     expect(await go(`${GROW}; exit 0`, { memoryBytes })).toMatchObject({ cause: 'ok' })
   })
 
-  test('a limit of one byte ends nobody but the command', all, async () => {
+  test('ends only the command that has a memory limit of one byte', all, async () => {
     const started = Promise.withResolvers<void>()
     using room = emptyRoom()
     const hooks = { started: started.resolve }
@@ -77,20 +77,20 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
 
   const hasSwap = existsSync('/proc/swaps') && readFileSync('/proc/swaps', 'utf8').trim().split('\n').length > 1
   const swapping = hasSwap || all.skip ? all : { skip: true, meta: { skipReason: 'there is no swap on this machine' } }
-  test('swap is no way out', swapping, async () => {
-    const some = GROW.replace('1000000000', '100000000') // which swap would have had the room for
+  test('counts swap towards the memory limit', swapping, async () => {
+    const some = GROW.replace('1000000000', '100000000') // which would have fitted into swap
     expect(await go(some, { memoryBytes: 64 << 20 })).toMatchObject({ cause: 'out-of-memory' })
     expect(await go(some, { memoryBytes: 600 << 20 })).toMatchObject({ cause: 'ok' })
   })
 
-  test('so many processes and no more, and who was refused one is told', all, async () => {
+  test('limits the number of processes, and reports a refused one', all, async () => {
     const script = 'i=0; while [ $i -lt 30 ]; do sleep 60 & i=$((i+1)); done; wait'
     const end = await go(script, { pids: 8 })
     expect([end.cause, end.reason]).toEqual(['pid-limit', 'it was refused more than 8 processes'])
     expect(await go('sleep 0.1 & sleep 0.1 & wait', { pids: 8 })).toMatchObject({ cause: 'ok', reason: undefined })
   })
 
-  test('a share of processors is all that several processes get together', all, async () => {
+  test('limits the processor share of several processes together', all, async () => {
     const end = await go(`(${BURN}) & (${BURN}) & ${BURN}`, { cpus: 0.2, wallMs: 5000 })
     expect(end).toMatchObject({ cause: 'timeout', usage: { how: 'counted' } })
     const { cpuUserMs = 0, cpuSystemMs = 0, wallMs } = end.usage
@@ -98,20 +98,20 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
     expect(cpuUserMs + cpuSystemMs).toBeLessThan(0.3 * wallMs + 200)
   })
 
-  test('processor time of all together is limited', all, async () => {
+  test('limits the processor time of all processes together', all, async () => {
     const end = await go(`(${BURN}) & (${BURN}) & ${BURN}`, { cpuMs: 1500 })
     expect(end.cause).toBe('cpu-time')
     expect((end.usage.cpuUserMs ?? 0) + (end.usage.cpuSystemMs ?? 0)).toBeGreaterThan(1500)
   })
 
-  test('peak memory is what the kernel counted', all, async () => {
+  test('reports the peak memory that the kernel counted', all, async () => {
     const end = await go('head -c 40000000 /dev/zero | tail -c 40000000 | wc -c', { memoryBytes: 200 << 20 })
     expect([end.cause, end.usage.how]).toEqual(['ok', 'counted'])
     expect(end.usage.peakMemoryBytes).toBeGreaterThan(40_000_000)
     expect(end.usage.peakMemoryBytes).toBeLessThanOrEqual(200 << 20)
   })
 
-  test('the whole tree is killed by one word, however it hides', all, async () => {
+  test('kills the whole process tree at once, also processes that left their session', all, async () => {
     const seconds = `7${name.length}3`
     const script = `sleep ${seconds} & (setsid sleep ${seconds} &); (env -i setsid sleep ${seconds} &); echo; exec sleep ${seconds}`
     using room = emptyRoom()
@@ -119,19 +119,19 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
     const hooks = { stdout: () => abort.abort() }
     expect(await driver.runtime.run(runOf(shell(script), { room, hooks }), abort.signal)).toMatchObject({
       cause: 'cancelled',
-      reason: 'it was cancelled', // nobody is left over
+      reason: 'it was cancelled', // no process is left
     })
     expect(running(`sleep\0${seconds}\0`)).toEqual([])
   })
 
-  test('a bomb is held to its number and ends when its time is up', all, async () => {
+  test('limits a fork bomb to its number of processes until its timeout', all, async () => {
     expect(await go('bomb() { bomb | bomb & }; bomb; sleep 60', { pids: 40, wallMs: 3000 })).toMatchObject({
       cause: 'timeout',
       reason: expect.not.stringContaining('not all of its processes'),
     })
   })
 
-  test('no group is left when it is closed', all, async () => {
+  test('leaves no group behind when it is closed', all, async () => {
     const more = make()
     using room = emptyRoom()
     await more.runtime.run(runOf(shell('sleep 60 &'), { room, limits: { cpus: 1, pids: 20 } }), never)
@@ -141,28 +141,28 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('control groups 
   })
 })
 
-describe('a worker that was put in a group of version 2', options, () => {
-  test('alone in it, moves one level down and passes all controllers on', options, async () => {
+describe('a worker started in a cgroup v2 group', options, () => {
+  test('moves one level down when it is alone, and delegates all controllers', options, async () => {
     await using group = groupFor()
     expect(workerIn(group.path)).toEqual({
       facts: expect.objectContaining({ tree: 'group', memory: 'all', pids: 'all', cpus: 'all' }),
       group: `${group.name}/windlass-supervisor`,
       cause: 'out-of-memory',
     })
-    // A second life finds the group as the first has left it.
+    // A restarted worker finds the group as the first one left it.
     expect(workerIn(group.path)).toMatchObject({ facts: { memory: 'all' }, cause: 'out-of-memory' })
   })
 
-  test('with others in it, leaves them where they are, does without limits and watches memory', options, async () => {
+  test('does not move other processes, runs without limits and samples memory', options, async () => {
     await using group = groupFor()
     expect(workerIn(group.path, { withOther: true })).toEqual({
       facts: expect.objectContaining({ tree: 'group', memory: 'watched', pids: 'not', cpus: 'not' }),
       group: group.name,
-      cause: 'out-of-memory', // for somebody looked
+      cause: 'out-of-memory', // by sampling
     })
   })
 
-  test('as an ordinary user to whom it was handed over, has all of it', options, async () => {
+  test('has all controllers as an ordinary user to whom the group was delegated', options, async () => {
     await using group = groupFor(USER)
     expect(workerIn(group.path, { user: USER })).toEqual({
       facts: expect.objectContaining({ tree: 'group', memory: 'all', pids: 'all', cpus: 'all' }),
@@ -171,7 +171,7 @@ describe('a worker that was put in a group of version 2', options, () => {
     })
   })
 
-  test('as an ordinary user to whom nothing was handed over, has no group of its own', options, async () => {
+  test('has no group as an ordinary user without delegation', options, async () => {
     await using group = groupFor()
     expect(workerIn(group.path, { user: USER }).facts).toMatchObject({ tree: 'marker', memory: 'watched', pids: 'not' })
   })
@@ -181,15 +181,18 @@ const USER = 65_528
 
 interface Told {
   readonly facts: Readonly<Record<string, unknown>>
-  /** Where it found itself after it had started. */
+  /** Its control group after it had started. */
   readonly group: string
-  /** What came of a command that needs more memory than it may have. */
+  /** The end of a command that exceeds its memory limit. */
   readonly cause: string
 }
 
-/** A worker's launcher as a process of its own, entered into the group by a shell that becomes it; with somebody else, or alone. */
+/**
+ * Runs a worker's launcher as a process of its own, moved into the group by a shell that execs it; alone or with
+ * another process.
+ */
 function workerIn(path: string, { user = 0, withOther = false } = {}): Told {
-  // By its path: a shell may have something of that name itself.
+  // By its path: a shell may have a builtin of that name.
   const { command: setpriv } = requireTool('setpriv')
   const as = user === 0 ? '' : `${setpriv} --reuid=${user} --regid=${user} --clear-groups`
   const other = withOther ? 'sleep 1000 >/dev/null 2>&1 &' : ''
@@ -202,7 +205,7 @@ function workerIn(path: string, { user = 0, withOther = false } = {}): Told {
 
 let made = 0
 
-/** A group that the worker is put in, handed over to the user where one is named; with all below it gone at the end. */
+/** A group for the worker, delegated to the user where one is given; removed at the end with all groups below it. */
 function groupFor(uid?: number): AsyncDisposable & { readonly name: string; readonly path: string } {
   const name = `/service-${process.pid}-${++made}`
   const path = TOP + name
@@ -229,6 +232,6 @@ const running = (words: string): string[] =>
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(words)
     } catch {
-      return false // gone meanwhile
+      return false // exited meanwhile
     }
   })

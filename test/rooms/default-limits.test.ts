@@ -15,8 +15,8 @@ for made in range(200):
         sys.exit(f'refused after {made}')
 `
 
-describeWith('bwrap', 'a command that asks for no limits', () => {
-  testWith('python3', 'gets those of its worker, for memory and for processes', async () => {
+describeWith('bwrap', 'a command without requested limits', () => {
+  testWith('python3', 'has the memory and process limits of its worker', async () => {
     vi.stubEnv('WINDLASS_WORKER_DEFAULT_MEMORY_BYTES', `${100 << 20}`)
     vi.stubEnv('WINDLASS_WORKER_DEFAULT_PROCESSES', '40')
     onTestFinished(() => void vi.unstubAllEnvs())

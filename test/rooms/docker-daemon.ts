@@ -8,19 +8,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { requireTool } from '../../src/testing/require.ts'
 import { busyboxRootfs, importImage } from './docker-image.ts'
 
-/** An engine of containers that is ours alone, with one image. */
+/** A container engine of the test's own, with one image. */
 export interface RunningEngine extends AsyncDisposable {
   readonly folder: string
   readonly socketPath: string
-  /** The system that the image was made from. */
+  /** The root file system that the image was made from. */
   readonly root: string
   stop(): Promise<void>
 }
 
-/** Podman puts that before what is its own, and knows no other tag for what it is handed. */
+/** Podman puts `localhost/` before its own images, and gives imported ones the tag `latest`. */
 export const IMAGE = 'localhost/busybox:latest'
 
-/** Why Docker cannot be started here; undefined when it can. */
+/** The reason why Docker cannot be started here; undefined when it can. */
 export function whyNoDocker(): string | undefined {
   if (process.platform !== 'linux') return 'dockerd runs on Linux only'
   if (process.getuid?.() !== 0) return 'only root can start dockerd'
@@ -46,7 +46,7 @@ interface Place {
   readonly socketPath: string
 }
 
-/** Waits for its first answer and gives it the image. */
+/** Waits for its first response and imports the image. */
 export async function ready(child: ChildProcess, place: Place, name: string): Promise<RunningEngine> {
   const { folder, socketPath } = place
   const stop = async (): Promise<void> => {
@@ -86,7 +86,7 @@ const ping = (socketPath: string): Promise<boolean> =>
     asked.end()
   })
 
-/** What an engine leaves mounted when it is told to stop. */
+/** Unmounts what a stopped engine left mounted. */
 function unmountBelow(folder: string): void {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

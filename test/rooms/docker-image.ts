@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 
 const FOLDERS = ['bin', 'etc', 'tmp', 'var/tmp', 'proc', 'sys', 'dev', 'root', 'room', 'usr/bin']
 
-/** A whole system in two megabytes, made from a program of this machine: no registry is asked. */
+/** A root file system of two megabytes, made from a program of this machine, without a registry. */
 export function busyboxRootfs(folder: string, busybox: string): string {
   const root = join(folder, 'busybox')
   for (const name of FOLDERS) mkdirSync(join(root, name), { recursive: true })
@@ -24,24 +24,24 @@ export function busyboxRootfs(folder: string, busybox: string): string {
 export interface Import {
   readonly socketPath: string
   readonly root: string
-  /** As in `local/busybox:1`. */
+  /** Such as `local/busybox:1`. */
   readonly name: string
-  /** As in a Dockerfile. */
+  /** Dockerfile instructions. */
   readonly changes?: readonly string[]
 }
 
-/** Gives an engine a folder for an image. */
+/** Imports a folder into an engine as an image. */
 export async function importImage({ socketPath, root, name, changes = [] }: Import): Promise<void> {
   const [repo = '', tag = ''] = name.split(/:(?=[^:/]+$)/)
   const query = new URLSearchParams({ fromSrc: '-', repo, tag })
   for (const change of changes) query.append('changes', change)
   const packed = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const said = await new Promise<string>((resolve, reject) => {
+  const printed = await new Promise<string>((resolve, reject) => {
     const headers = { host: 'engine', 'content-type': 'application/x-tar' }
     const asked = request({ socketPath, method: 'POST', path: `/v1.41/images/create?${query}`, headers })
     asked.once('response', (answer) => text(answer).then(resolve, reject))
     asked.once('error', reject)
     packed.stdout.pipe(asked)
   })
-  if (!said.includes('sha256:')) throw new Error(`${name} was not imported: ${said}`)
+  if (!printed.includes('sha256:')) throw new Error(`${name} was not imported: ${printed}`)
 }

@@ -12,7 +12,7 @@ import { emptyRoom, realClock, runOf } from '../../src/runtimes/run/rooms.fixtur
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { type TinyRegistry, tinyRegistry } from './docker-registry.ts'
 
-/** A service that is no registry: it answers everything with a secret. */
+/** A service that is no registry: it responds to every request with a secret. */
 async function talkative() {
   const secret = JSON.stringify({
     errors: [{ code: 'DENIED', message: 'hush: the secret of a neighbour', detail: 'hush' }],
@@ -27,7 +27,7 @@ async function talkative() {
 const why = whyNoDocker()
 const never = new AbortController().signal
 
-describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta: { skipReason: why } }, () => {
+describe('images pulled by Docker', why === undefined ? {} : { skip: true, meta: { skipReason: why } }, () => {
   let engine: RunningEngine
   let registry: TinyRegistry
   let digest = ''
@@ -35,7 +35,7 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     engine = await startDocker()
     registry = await tinyRegistry()
     for (const name of ['a', 'b', 'c']) {
-      writeFileSync(join(engine.root, 'etc/which'), randomBytes(4_000_000)) // so that no two have a layer in common
+      writeFileSync(join(engine.root, 'etc/which'), randomBytes(4_000_000)) // so that no two images share a layer
       digest = registry.add(`tools/${name}`, '1', engine.root)
     }
   })
@@ -59,7 +59,7 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     return (await asked.image(`${registry.host}/tools/${name}:1`)) !== undefined
   }
 
-  test('an image is pulled when it is missing, kept, and pushed out by others', async () => {
+  test('are pulled when missing, kept, and evicted when their total exceeds maxBytes', async () => {
     await using by = made({ maxBytes: 15_000_000 })
     using room = emptyRoom()
     const run = async (name: string, nth: number) => {
@@ -74,21 +74,21 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     expect(held?.digest).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test('one can be named by its digest, and is the same image', async () => {
+  test('can be named by digest', async () => {
     await using by = made()
     using byTag = await by.runtime.images.hold(named('c'), never)
     using byDigest = await by.runtime.images.hold(`${registry.host}/tools/c@${digest}`, never)
     expect(byDigest?.digest).toBe(byTag?.digest)
   })
 
-  test('told to pull always it asks the registry each time', async () => {
+  test('are looked up in the registry each time with pull = "always"', async () => {
     await using by = made({ pull: 'always' })
     const before = registry.timesAsked()
     for (let i = 0; i < 2; i++) (await by.runtime.images.hold(named('a'), never))?.[Symbol.dispose]()
     expect(registry.timesAsked()).toBeGreaterThan(before)
   })
 
-  test('one that its registry does not have, and a registry that is not there, are told apart', async () => {
+  test('that the registry lacks are invalid, and those of an unreachable registry are unavailable', async () => {
     await using by = made()
     await expect(by.runtime.images.hold(`${registry.host}/tools/none:1`, never)).rejects.toMatchObject({
       fault: { kind: 'invalid', what: expect.stringContaining(`${registry.host}/tools/none:1`) },
@@ -98,19 +98,19 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     })
   })
 
-  test('an image name makes the engine ask no private address, unless the operator lists it', async () => {
+  test('are not requested from a private address, unless the operator lists it', async () => {
     await using by = made({ registries: undefined })
     const { host: at } = registry
     const port = at.split(':')[1]
-    const heard = registry.timesHeard()
+    const received = registry.timesHeard()
     for (const host of ['127.0.0.1', 'localhost', '127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1'])
       await expect(by.runtime.images.hold(`${host}:${port}/tools/none:1`, never), host).rejects.toMatchObject({
         fault: { kind: 'unavailable', what: expect.stringContaining('worker.docker.registries') },
       })
-    expect(registry.timesHeard()).toBe(heard)
+    expect(registry.timesHeard()).toBe(received)
   })
 
-  test('what a registry answers is not told to the one who named the image', async () => {
+  test("do not reveal the registry's response to the client", async () => {
     const { host, server } = await talkative()
     onTestFinished(() => void server.close())
     await using by = made({ registries: [host] })

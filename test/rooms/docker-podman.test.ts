@@ -6,7 +6,7 @@ import { type PodmanUser, startPodman, temporaryUser, whyNoPodman } from './dock
 
 const optionsFor = (why: string | undefined) => (why === undefined ? {} : { skip: true, meta: { skipReason: why } })
 
-describe('rooms by Podman as root', optionsFor(whyNoPodman('rootful')), () => {
+describe('rooms of Podman as root', optionsFor(whyNoPodman('rootful')), () => {
   let engine: RunningEngine
   beforeAll(async () => {
     engine = await startPodman()
@@ -16,7 +16,7 @@ describe('rooms by Podman as root', optionsFor(whyNoPodman('rootful')), () => {
   runtimeContract('through its Docker socket', async () => dockerBy(engine.socketPath, IMAGE))
 })
 
-describe('rooms by Podman as an ordinary user', optionsFor(whyNoPodman('rootless')), () => {
+describe('rooms of Podman as an ordinary user', optionsFor(whyNoPodman('rootless')), () => {
   let user: PodmanUser & Disposable
   let engine: RunningEngine
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { requireTool } from '../../src/testing/require.ts'
 import { type RunningEngine, ready } from './docker-daemon.ts'
 
-/** Why Podman cannot be started here; undefined when it can. */
+/** The reason why Podman cannot be started here; undefined when it can. */
 export function whyNoPodman(kind: 'rootful' | 'rootless'): string | undefined {
   if (process.env.WINDLASS_ROOMS !== 'all') return 'Podman is tried by npm run test:rooms'
   if (process.getuid?.() !== 0) return 'only root can start Podman as root, and as somebody else'
@@ -20,7 +20,7 @@ export function whyNoPodman(kind: 'rootful' | 'rootless'): string | undefined {
   return tools.map(requireTool).find(({ present }) => !present)?.reason
 }
 
-/** It asks for more of these than some machines let it have. */
+/** Podman's defaults request higher limits than some machines allow. */
 const CONTAINERS = `[containers]
 default_ulimits = ["nofile=1024:20000","nproc=4096:4096"]
 [engine]
@@ -35,7 +35,7 @@ export interface PodmanUser {
   readonly gid: number
 }
 
-/** What serves Docker's words on a socket of its own; as another user where one is named. */
+/** Starts a service with Docker's API on its own socket; as another user where one is given. */
 export async function startPodman(user?: PodmanUser): Promise<RunningEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-podman-'))
   const at = (name: string): string => join(folder, name)
@@ -68,7 +68,7 @@ export async function startPodman(user?: PodmanUser): Promise<RunningEngine> {
   return { ...engine, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** A user with numbers of their own to give away, for as long as the test runs. */
+/** A user with subordinate uids, for the duration of the test. */
 export function temporaryUser(): PodmanUser & Disposable {
   const name = `windlass-${process.pid}`
   const made = spawnSync('useradd', ['--no-create-home', '--home-dir', '/nonexistent', '-s', '/bin/sh', name])

@@ -4,15 +4,15 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
-/** A registry with a few images, on this machine: what pulls is tried with, where nothing else is in reach. */
+/** A registry with a few images on this machine, for tests of pulls without a network. */
 export interface TinyRegistry extends AsyncDisposable {
-  /** Of the machine and port, as images are named after it. */
+  /** Host and port, as in image names. */
   readonly host: string
-  /** Makes an image of a folder, and answers the digest of its manifest. */
+  /** Adds a folder as an image, and returns the digest of its manifest. */
   add(repository: string, tag: string, root: string): string
-  /** How often a manifest was asked for. */
+  /** The number of requests for a manifest. */
   timesAsked(): number
-  /** How often anything was. */
+  /** The number of all requests. */
   timesHeard(): number
 }
 
@@ -29,7 +29,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   const blobs = new Map<string, Blob>()
   const tags = new Map<string, string>()
   let asked = 0
-  let heard = 0
+  let received = 0
   const keep = (type: string, bytes: Buffer): { mediaType: string; size: number; digest: string } => {
     const digest = digestOf(bytes)
     blobs.set(digest, { type, bytes })
@@ -37,7 +37,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   }
   const server = createServer(({ url = '', method }, response) => {
     const [, repository, kind, name = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/?]+)/.exec(url) ?? []
-    heard++
+    received++
     if (kind === 'manifests') asked++
     if (kind === undefined) return void response.writeHead(url.startsWith('/v2/') ? 200 : 404).end('{}')
     const blob = blobs.get(kind === 'manifests' ? (tags.get(`${repository}:${name}`) ?? name) : name)
@@ -48,7 +48,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   return {
     host: `127.0.0.1:${port}`,
     timesAsked: () => asked,
-    timesHeard: () => heard,
+    timesHeard: () => received,
     add(repository, tag, root) {
       const { stdout: packed } = spawnSync('tar', ['-C', root, '-c', '.'], { maxBuffer: 1 << 28 })
       const layer = keep(LAYER, gzipSync(packed, { level: 1 }))

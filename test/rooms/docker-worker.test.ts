@@ -13,7 +13,7 @@ describe('a worker with the docker backend', why === undefined ? {} : { skip: tr
   })
   afterAll(() => engine?.stop())
 
-  test('runs actions in the image of its settings, and carries their outputs out', async () => {
+  test('runs actions in its configured image and collects their outputs', async () => {
     const grid = await startGrid()
     await workerHere(grid.address, {
       WINDLASS_WORKER_BACKEND: 'docker',

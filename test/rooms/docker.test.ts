@@ -5,6 +5,7 @@ import type { DockerOptions } from '../../src/runtimes/docker/docker-options.ts'
 import { engineBy } from '../../src/runtimes/docker/engine.ts'
 import { engineSocket } from '../../src/runtimes/docker/engine-socket.ts'
 import { runtimeContract } from '../../src/runtimes/run/contract.ts'
+import { limitedByDefault } from '../../src/runtimes/run/resource-limits.ts'
 import { emptyRoom, realClock, runOf, shell } from '../../src/runtimes/run/rooms.fixture.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { importImage } from './docker-image.ts'
@@ -13,7 +14,7 @@ const why = whyNoDocker()
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
-describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipReason: why } }, () => {
+describe('rooms of Docker', why === undefined ? {} : { skip: true, meta: { skipReason: why } }, () => {
   let engine: RunningEngine
   beforeAll(async () => {
     engine = await startDocker()
@@ -25,7 +26,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
 
   runtimeContract('with control groups around containers', async () => made())
 
-  test('a container has its own name, user and files, and none of them can be changed', async () => {
+  test('have their own host name, user and read-only files', async () => {
     await using by = made()
     using room = emptyRoom()
     const script =
@@ -34,7 +35,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(text(end.stdout.bytes)).toBe('windlass\n65522\n/room\n')
   })
 
-  test('without control groups of ours limits hold, and use is sampled', async () => {
+  test('enforce limits and sample usage without control groups of the worker', async () => {
     await using by = made({ useGroups: false })
     using room = emptyRoom()
     const go = (script: string, limits: object, name: string) =>
@@ -49,13 +50,25 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(burnt).toMatchObject({ cause: 'cpu-time', usage: { how: 'sampled' } })
     const grow = 'awk \'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s }\''
     expect(await go(grow, { memoryBytes: 64 << 20 }, 'memory')).toMatchObject({ cause: 'out-of-memory' })
-    // The shell ends well, and so the want of memory of its child is no reason for anything.
+    // The shell exits with 0, so the out-of-memory kill of its child is not reported.
     expect(await go(`${grow}; exit 0`, { memoryBytes: 64 << 20 }, 'child')).toMatchObject({ cause: 'ok' })
     expect(await go('kill -KILL $$', { memoryBytes: 64 << 20 }, 'kill')).toMatchObject({ cause: 'signal' })
     expect(await go('cat /dev/zero > f', { diskBytes: 2_000_000 }, 'disk')).toMatchObject({ cause: 'disk-limit' })
   })
 
-  test('an exit by SIGKILL under a limit that was not reached is no want of memory', async () => {
+  test("have the worker's default limits of memory and processes when none are requested", async () => {
+    await using by = made()
+    using room = emptyRoom()
+    const limited = limitedByDefault(by.runtime, { memoryBytes: 64 << 20, pids: 20 })
+    const go = (script: string, name: string) =>
+      limited.run(runOf(shell(script), { room: { ...room, name: `${room.name}-${name}` }, limits: {} }), never)
+    const grow = 'exec awk \'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s }\''
+    expect(await go(grow, 'memory')).toMatchObject({ cause: 'out-of-memory' })
+    const forked = await go('for i in $(seq 60); do sleep 60 & done', 'forks')
+    expect(text(forked.stderr.bytes)).toContain("can't fork")
+  })
+
+  test('report a SIGKILL below the memory limit as a signal, not as out-of-memory', async () => {
     await using by = made()
     using room = emptyRoom()
     const end = await by.runtime.run(runOf(shell('kill -KILL $$'), { room, limits: { memoryBytes: 64 << 20 } }), never)
@@ -63,7 +76,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(end.usage.peakMemoryBytes).toBeGreaterThan(0)
   })
 
-  test('more arguments than the system takes are a result', async () => {
+  test('report too many arguments as not-started with E2BIG', async () => {
     await using by = made()
     using room = emptyRoom()
     const argv = ['echo', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]
@@ -75,7 +88,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     })
   })
 
-  test('nothing is left of a run, however it ends', async () => {
+  test('leave no container and no control group behind, however a run ends', async () => {
     await using by = made()
     using room = emptyRoom()
     const abort = new AbortController()
@@ -96,7 +109,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(groupsWith(room.name)).toEqual([])
   })
 
-  test('what an earlier life of the worker left running is removed at its next start', async () => {
+  test('of a previous worker process are removed at its next start', async () => {
     await using earlier = made()
     using room = emptyRoom()
     const started = Promise.withResolvers<void>()
@@ -106,14 +119,14 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(await containers(earlier.options.worker)).toHaveLength(1)
     await using other = made()
     expect((await other.runtime.probe()).works).toBe(true)
-    expect(await containers(earlier.options.worker)).toHaveLength(1) // of another worker, and left alone
+    expect(await containers(earlier.options.worker)).toHaveLength(1) // it belongs to another worker, and is kept
     await using later = made({ worker: earlier.options.worker })
     expect((await later.runtime.probe()).works).toBe(true)
     expect(await containers(earlier.options.worker)).toEqual([])
     await left.catch(() => {})
   })
 
-  test('places that an image wants a disk for are memory of a limited size, and no disk is made', async () => {
+  test('mount a limited tmpfs for each VOLUME of an image, and create no volume', async () => {
     const name = 'localhost/greedy:latest'
     const changes = ['ENV PATH=/odd:/bin', 'VOLUME /data', 'ENTRYPOINT ["/bin/false"]', 'USER root', 'WORKDIR /etc']
     await importImage({ socketPath: engine.socketPath, root: engine.root, name, changes })
@@ -127,7 +140,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     expect(readdirSync(`${engine.folder}/data/volumes`).filter((each) => /^[0-9a-f]{64}$/.test(each))).toEqual([])
   })
 
-  test('an image that is not there is named, and so is one that nobody said', async () => {
+  test('name a missing image, and refuse a task without an image', async () => {
     await using by = made()
     using room = emptyRoom()
     const run = (image: string) => by.runtime.run(runOf(['true'], { room, command: { image } }), never)
@@ -135,7 +148,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
       fault: { kind: 'unavailable', what: expect.stringContaining('docker.io/nobody/has-this:1') },
     })
     await expect(run('--privileged')).rejects.toMatchObject({ fault: { kind: 'invalid' } })
-    // A worker with Apptainer can take a path: the grid tries another one.
+    // A worker with Apptainer may accept a path: the grid tries another worker.
     await expect(run('/etc/passwd')).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
     await using without = made({ images: { pull: 'never', maxBytes: 1, image: undefined } })
     await expect(without.runtime.run(runOf(['true'], { room }), never)).rejects.toMatchObject({
@@ -144,7 +157,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
   })
 })
 
-test('without an engine it does not work, and says where it has looked', async () => {
+test('the docker backend without an engine does not work, and the error names the socket', async () => {
   await using by = dockerBy('/nowhere/docker.sock', IMAGE)
   expect(await by.runtime.probe()).toMatchObject({
     works: false,
@@ -152,7 +165,7 @@ test('without an engine it does not work, and says where it has looked', async (
   })
 })
 
-/** In any hierarchy, of containers of ours. */
+/** The control groups of our containers with this name, in any hierarchy. */
 function groupsWith(name: string): string[] {
   if (!existsSync('/sys/fs/cgroup')) return []
   const tops = ['', ...readdirSync('/sys/fs/cgroup')].map((each) => `/sys/fs/cgroup/${each}`)

@@ -3,24 +3,24 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Files that an attack may have made outside of its room. */
+/** Files that an attack may have created outside of its room. */
 const PLACES = ['/dev/shm/windlass-attack', '/tmp/windlass-attack', '/usr/bin/windlass-attack', '/windlass-attack']
-/** The key of the segment that sysv-memory.c makes; sysv-fill.c takes those after it. */
+/** The key of the segment that sysv-memory.c creates; sysv-fill.c uses those after it. */
 const SEGMENT = 0x57494e44
 const LAST = SEGMENT + 0x10000
 
 export interface Suspects {
-  /** Nobody else on this machine is this user. */
+  /** The user of the room, which no other process on this machine has. */
   readonly uid: number
-  /** Of the launcher: control groups are named for it. */
+  /** The launcher's name, which is in the names of its control groups. */
   readonly launcher: string
   /** Its processes that belong to the worker. */
   readonly own: readonly string[]
-  /** In whose paths a mount would be ours. */
+  /** Folders in which a mount would be ours. */
   readonly folders: readonly string[]
 }
 
-/** What is left on the machine of an attack that is over; empty when nothing is. Dying takes a moment. */
+/** Lists what an attack left on the machine, after waiting up to 30 s for processes to exit. */
 export async function leftBehind(suspects: Suspects): Promise<string[]> {
   for (let round = 0; round < 1500 && look(suspects).length > 0; round++) await pause(20)
   return look(suspects)
@@ -39,7 +39,7 @@ function look({ uid, launcher, own, folders }: Suspects): string[] {
   ]
 }
 
-/** For what a bare room is known to leave. */
+/** Removes what a bare room is known to leave. */
 export function clearUp(): void {
   for (const path of PLACES) rmSync(path, { force: true })
   for (const [kind, flag] of KINDS) {
@@ -58,7 +58,7 @@ const KINDS = [
   ['sem', '-s'],
 ] as const
 
-/** Those of System V that an attack made in the machine's own namespace. */
+/** The System V objects that an attack created in the host's IPC namespace. */
 const idsOf = (kind: (typeof KINDS)[number][0]): string[] =>
   readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
     .split('\n')
@@ -68,7 +68,7 @@ const idsOf = (kind: (typeof KINDS)[number][0]): string[] =>
 
 const hasSegment = (): boolean => KINDS.some(([kind]) => idsOf(kind).length > 0)
 
-/** Those that are not dead. */
+/** Processes of the user that are not zombies. */
 export function processesOf(uid: number): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false
@@ -77,7 +77,7 @@ export function processesOf(uid: number): string[] {
   })
 }
 
-/** Those of rooms with somebody in them. Empty ones are made ahead of time. */
+/** The control groups of rooms with a process in them. Empty ones are created ahead of time. */
 function groupsOf(launcher: string, path = '/sys/fs/cgroup', depth = 0): string[] {
   if (depth > 6 || !existsSync(path)) return []
   const ours = path.includes(`windlass-${launcher}/`)

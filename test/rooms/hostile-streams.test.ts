@@ -10,11 +10,11 @@ import { describeWith, OPEN_CHECKOUT } from '../../src/testing/require.ts'
 import { windlass } from '../workers/worker-process.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
-/** Nobody else on this machine is this user. */
+/** A user that no other process on this machine has. */
 const USER = 65_529
 
 describeWith(['bwrap', 'setpriv', ...(IS_ROOT ? [OPEN_CHECKOUT] : [])], 'a worker without root', () => {
-  test('a task that closes its streams to everybody harms no later task, nor the end of the worker', async () => {
+  test("a task that makes its streams inaccessible affects no later task nor the worker's shutdown", async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-user-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
     chmodSync(folder, 0o755)
@@ -32,7 +32,7 @@ describeWith(['bwrap', 'setpriv', ...(IS_ROOT ? [OPEN_CHECKOUT] : [])], 'a worke
   })
 })
 
-/** `windlass up` as an ordinary user. */
+/** Runs `windlass up` as an ordinary user. */
 async function up(folder: string): Promise<{ server: string; stop(): Promise<void> }> {
   const as = IS_ROOT ? ['setpriv', '--reuid', `${USER}`, '--regid', `${USER}`, '--clear-groups'] : ['env']
   const args = [
@@ -68,7 +68,7 @@ async function up(folder: string): Promise<{ server: string; stop(): Promise<voi
   }
 }
 
-/** The server, its worker, the worker's spawner, and what that one started: all have the folder as their own. */
+/** The server, its worker, the worker's spawner and its children, all of which have the folder in their environment. */
 function processesIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))

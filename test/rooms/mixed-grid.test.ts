@@ -1,4 +1,4 @@
-/** A grid of unlike workers: one that makes sandboxes, and one with Docker that has no image for commands without one. */
+/** A grid of two workers: one with sandboxes, and one with Docker that has no default image. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type WholeGrid, wholeGrid } from '../execution/whole-grid.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
@@ -10,52 +10,56 @@ const prefixed = (prefix: string, settings: Record<string, string>) =>
 const stdoutOf = (result: object | undefined): string =>
   Buffer.from((result as { stdoutRaw?: string } | undefined)?.stdoutRaw ?? '', 'base64').toString()
 
-describe('a grid of unlike workers', why === undefined ? {} : { skip: true, meta: { skipReason: why } }, () => {
-  let engine: RunningEngine
-  beforeAll(async () => {
-    engine = await startDocker()
-  })
-  afterAll(() => engine?.stop())
-
-  const dockerWorker = (grid: WholeGrid, more: Record<string, string> = {}) =>
-    grid.worker({
-      WINDLASS_WORKER_WORKER_ID: 'docker',
-      WINDLASS_WORKER_BACKEND: 'docker',
-      WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '4',
-      DOCKER_HOST: `unix://${engine.socketPath}`,
-      ...more,
+describe(
+  'a grid of a sandbox worker and a Docker worker',
+  why === undefined ? {} : { skip: true, meta: { skipReason: why } },
+  () => {
+    let engine: RunningEngine
+    beforeAll(async () => {
+      engine = await startDocker()
     })
-  const plainWorker = (grid: WholeGrid) =>
-    grid.worker({ WINDLASS_WORKER_WORKER_ID: 'plain', WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1' })
+    afterAll(() => engine?.stop())
 
-  test('runs each command where it can run, with an image or without', async () => {
-    const grid = await wholeGrid()
-    await dockerWorker(grid)
-    await plainWorker(grid)
-    const plain = Array.from({ length: 12 }, (_, number) => grid.run(SH(`echo plain ${number}`)))
-    const platform = { properties: [{ name: 'container-image', value: IMAGE }] }
-    const imaged = [0, 1].map((number) =>
-      grid.run({ ...SH(`test ! -e /usr/bin/env && echo imaged ${number}`), action: { platform } }),
-    )
-    const ended = await Promise.all([...plain, ...imaged])
-    for (const { status, message } of ended) expect([status?.code ?? 0, message ?? '']).toEqual([0, ''])
-    expect(ended.map(({ result }) => stdoutOf(result))).toEqual([
-      ...plain.map((_, number) => `plain ${number}\n`),
-      ...imaged.map((_, number) => `imaged ${number}\n`),
-    ])
-  })
+    const dockerWorker = (grid: WholeGrid, more: Record<string, string> = {}) =>
+      grid.worker({
+        WINDLASS_WORKER_WORKER_ID: 'docker',
+        WINDLASS_WORKER_BACKEND: 'docker',
+        WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '4',
+        DOCKER_HOST: `unix://${engine.socketPath}`,
+        ...more,
+      })
+    const plainWorker = (grid: WholeGrid) =>
+      grid.worker({ WINDLASS_WORKER_WORKER_ID: 'plain', WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1' })
 
-  test('tries another worker when one finds out late that it cannot run a command', async () => {
-    // As often as it takes the other worker to start.
-    const retry = { MAX_RETRIES: '1000', FIRST_DELAY_SECONDS: '0.1', MAX_DELAY_SECONDS: '0.5' }
-    const grid = await wholeGrid(prefixed('WINDLASS_EXECUTION_RETRY_', retry))
-    // It says that it can, as a worker of an earlier version does.
-    await dockerWorker(grid, { WINDLASS_WORKER_PLATFORM: 'runs-without-image=yes' })
-    const running = grid.run(SH('echo here'))
-    await new Promise((resolve) => setTimeout(resolve, 300)) // by then it has failed there, or is about to
-    await plainWorker(grid)
-    const { result, status } = await running
-    expect(status?.code ?? 0).toBe(0)
-    expect(stdoutOf(result)).toBe('here\n')
-  })
-})
+    test('runs commands with an image on the Docker worker and others on the sandbox worker', async () => {
+      const grid = await wholeGrid()
+      await dockerWorker(grid)
+      await plainWorker(grid)
+      const plain = Array.from({ length: 12 }, (_, number) => grid.run(SH(`echo plain ${number}`)))
+      const platform = { properties: [{ name: 'container-image', value: IMAGE }] }
+      const imaged = [0, 1].map((number) =>
+        grid.run({ ...SH(`test ! -e /usr/bin/env && echo imaged ${number}`), action: { platform } }),
+      )
+      const ended = await Promise.all([...plain, ...imaged])
+      for (const { status, message } of ended) expect([status?.code ?? 0, message ?? '']).toEqual([0, ''])
+      expect(ended.map(({ result }) => stdoutOf(result))).toEqual([
+        ...plain.map((_, number) => `plain ${number}\n`),
+        ...imaged.map((_, number) => `imaged ${number}\n`),
+      ])
+    })
+
+    test('retries a command on the other worker when the first cannot run it', async () => {
+      // Retries until the other worker has started.
+      const retry = { MAX_RETRIES: '1000', FIRST_DELAY_SECONDS: '0.1', MAX_DELAY_SECONDS: '0.5' }
+      const grid = await wholeGrid(prefixed('WINDLASS_EXECUTION_RETRY_', retry))
+      // The worker claims to support it, as one of an earlier version does.
+      await dockerWorker(grid, { WINDLASS_WORKER_PLATFORM: 'runs-without-image=yes' })
+      const running = grid.run(SH('echo here'))
+      await new Promise((resolve) => setTimeout(resolve, 300)) // by then the attempt has failed there, or is about to
+      await plainWorker(grid)
+      const { result, status } = await running
+      expect(status?.code ?? 0).toBe(0)
+      expect(stdoutOf(result)).toBe('here\n')
+    })
+  },
+)

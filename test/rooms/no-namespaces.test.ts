@@ -7,13 +7,13 @@ import { startUp } from '../workers/up-process.ts'
 import { ownFolder } from '../workers/worker-here.ts'
 import { windlass } from '../workers/worker-process.ts'
 
-/** The whole machine as it is, minus the right to make user namespaces. */
+/** The machine without the right to create user namespaces. */
 function hardenedKernel(): string[] {
   const asOrdinaryUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
   return [...asOrdinaryUser, 'bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--']
 }
 
-/** As engines of containers start them: a filter of system calls, and no CAP_SYS_ADMIN. */
+/** As container engines start containers: with a seccomp filter, and without CAP_SYS_ADMIN. */
 function unprivilegedContainer(folder: string): string[] {
   const filter = join(folder, 'container.bpf')
   writeFileSync(filter, seccompFilter(process.arch) as Uint8Array, { mode: 0o644 })
@@ -28,10 +28,10 @@ const PLACES = [
 
 describeWith(
   ['bwrap', 'setpriv', ...(process.getuid?.() === 0 ? [OPEN_CHECKOUT] : [])],
-  'where no user namespaces can be made',
+  'a machine without user namespaces',
   () => {
     test.each(PLACES)(
-      'windlass up in %s reports the cause and what works, and does not try again',
+      'windlass up in %s reports the cause and the alternatives, and does not restart its worker',
       {
         timeout: 120_000,
       },
@@ -42,14 +42,14 @@ describeWith(
         expect(reasons).toContain(cause)
         expect(reasons).toMatch(/1\. allow them: .* --backend host: /)
         expect(reasons).not.toContain('install bubblewrap')
-        expect(up.log().filter(({ msg }) => String(msg).includes('another is started'))).toEqual([])
+        expect(up.log().filter(({ msg }) => String(msg).includes('starting another'))).toEqual([])
         expect(up.isReady()).toBe(false)
         up.signal('SIGTERM')
         await up.gone
       },
     )
 
-    test('and the alternative that it names works there', { timeout: 120_000 }, async () => {
+    test('the reported alternative --backend host works', { timeout: 120_000 }, async () => {
       const folder = ownFolder()
       chmodSync(folder, 0o777)
       const env = { HOME: folder, WINDLASS_WORKER_LANGUAGES: 'bash' }

@@ -18,32 +18,32 @@ describe.skipIf(why !== undefined)(
       placed: [{ path: 'input', digest: await putBlob(at.store, text) }],
     })
 
-    test('a lock that one instance holds does not hold up the other', async () => {
-      const told = await input()
-      const holder = at.start('bad', sh('exec 9<input; flock -n -x 9 && echo locked; sleep 600'), told)
+    test('a lock of one instance does not block the other', async () => {
+      const reported = await input()
+      const holder = at.start('bad', sh('exec 9<input; flock -n -x 9 && echo locked; sleep 600'), reported)
       await holder.says('locked')
-      expect(await at.run('good', sh('flock -n -x input echo free || echo held'), told)).toBe('free\n')
-      expect(await at.run('bad', sh('flock -n -x input echo free || echo held'), told)).toMatch(/free|held/)
+      expect(await at.run('good', sh('flock -n -x input echo free || echo held'), reported)).toBe('free\n')
+      expect(await at.run('bad', sh('flock -n -x input echo free || echo held'), reported)).toMatch(/free|held/)
       await holder.stop()
     })
 
-    test('the number of links does not tell one instance what the other runs', async () => {
-      const told = await input('counted')
+    test('the link count of a file does not reveal to one instance that the other uses it', async () => {
+      const reported = await input('counted')
       const watcher = at.start(
         'bad',
         sh('echo before $(stat -c %h input); while [ ! -e /tmp/x ]; do sleep 0.1; echo $(stat -c %h input); done'),
-        told,
+        reported,
       )
       await watcher.says('before')
-      const first = await at.run('good', sh('stat -c %h input; stat -c %i input'), told)
+      const first = await at.run('good', sh('stat -c %h input; stat -c %i input'), reported)
       await watcher.stop()
-      const own = await at.run('bad', sh('stat -c %h input; stat -c %i input'), told)
+      const own = await at.run('bad', sh('stat -c %h input; stat -c %i input'), reported)
       expect(first.split('\n')[1]).not.toBe(own.split('\n')[1])
-      expect(first.split('\n')[0]).toBe('2') // the worker's own, and this room's
+      expect(first.split('\n')[0]).toBe('2') // the worker's link and this room's
     })
 
-    test('an instance does not see by inotify when the other reads the same file', async () => {
-      const told = await input('watched')
+    test('inotify does not reveal to one instance that the other reads the same file', async () => {
+      const reported = await input('watched')
       const watch = [
         'import ctypes, os, select',
         'libc = ctypes.CDLL(None)',
@@ -53,18 +53,18 @@ describe.skipIf(why !== undefined)(
         'seen = select.select([fd], [], [], 600)',
         'print("seen", flush=True)',
       ].join('\n')
-      const watcher = at.start('bad', ['python3', '-c', watch], told)
+      const watcher = at.start('bad', ['python3', '-c', watch], reported)
       await watcher.says('watching')
-      expect(await at.run('good', sh('cat input'), told)).toBe('watched')
+      expect(await at.run('good', sh('cat input'), reported)).toBe('watched')
       const seen = watcher.says('seen').then(() => 'seen')
       seen.catch(() => {})
-      expect(await Promise.race([seen, at.run('good', sh('cat input >/dev/null; echo nothing'), told)])).toBe(
+      expect(await Promise.race([seen, at.run('good', sh('cat input >/dev/null; echo nothing'), reported)])).toBe(
         'nothing\n',
       )
       await watcher.stop()
     })
 
-    test('files in a directory that is an input are closed to writing', async () => {
+    test('files in an input directory are read-only', async () => {
       const root = await putTree(at.store, { folder: { file: 'as it was', deeper: { file: 'this too' } } })
       const script =
         'for f in folder/file folder/deeper/file; do stat -c %a $f; (echo x >>$f) 2>/dev/null; cat $f; echo; done'

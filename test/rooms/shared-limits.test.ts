@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { whyNoAttacks } from './attack-suite.ts'
 import { sharedWorker } from './two-instances.ts'
 
-/** Each takes as much of a limit as it gets, and says how it went: one more, or none. */
+/** Each defines `take`, which takes one unit of a limit and returns whether it got it. */
 const TAKERS: Readonly<Record<string, string>> = {
   'inotify instances': `
 import ctypes
@@ -50,25 +50,22 @@ print("took", flush=True)
 import time; time.sleep(600)`
 const ONE = '\nprint("free" if take() else "used up")'
 
-describe.each(['sandbox', 'unshare'] as const)(
-  'limits of the kernel that count per user, in rooms of %s',
-  (backend) => {
-    const why = whyNoAttacks(backend === 'sandbox' ? 'bwrap' : 'unshare', 'python3')
-    let at: Awaited<ReturnType<typeof sharedWorker>>
-    beforeAll(async () => {
-      if (why === undefined) at = await sharedWorker(backend)
-    })
-    afterAll(() => at?.close())
-    const python = (code: string): readonly string[] => ['python3', '-c', code]
+describe.each(['sandbox', 'unshare'] as const)('per-user kernel limits in rooms of %s', (backend) => {
+  const why = whyNoAttacks(backend === 'sandbox' ? 'bwrap' : 'unshare', 'python3')
+  let at: Awaited<ReturnType<typeof sharedWorker>>
+  beforeAll(async () => {
+    if (why === undefined) at = await sharedWorker(backend)
+  })
+  afterAll(() => at?.close())
+  const python = (code: string): readonly string[] => ['python3', '-c', code]
 
-    test.skipIf(why !== undefined).each(Object.entries(TAKERS))(
-      'a task cannot use up the %s of others',
-      async (_, taker) => {
-        const greedy = at.start('bad', python(taker + ALL))
-        await greedy.says('took')
-        expect(await at.run('good', python(taker + ONE))).toBe('free\n')
-        await greedy.stop()
-      },
-    )
-  },
-)
+  test.skipIf(why !== undefined).each(Object.entries(TAKERS))(
+    'a task cannot exhaust the %s of another instance',
+    async (_, taker) => {
+      const greedy = at.start('bad', python(taker + ALL))
+      await greedy.says('took')
+      expect(await at.run('good', python(taker + ONE))).toBe('free\n')
+      await greedy.stop()
+    },
+  )
+})

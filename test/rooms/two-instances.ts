@@ -16,7 +16,7 @@ interface Told {
   readonly root?: Digest
 }
 
-/** One worker, as root or not, whose rooms serve callers of several instances. */
+/** One worker, as root or not, that runs tasks of several instances. */
 export async function sharedWorker(backend: 'sandbox' | 'unshare') {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-two-'))
   chmodSync(folder, 0o711)
@@ -30,28 +30,28 @@ export async function sharedWorker(backend: 'sandbox' | 'unshare') {
   let rooms = 0
   const start = (instance: string, argv: readonly string[], { placed = [], root }: Told = {}) => {
     const end = new AbortController()
-    const said = { text: '', heard: () => {} }
+    const printed = { text: '', heard: () => {} }
     const task = commandTaskOf({
       stages: [{ name: 'run', argv, env: [], network: false, limits: { wallMs: 60_000, pids: 64 } }],
       inputs: { root, files: [], placed: placed.map((file) => ({ ...file, executable: false, writable: false })) },
     })
     const stdout = (bytes: Uint8Array): void => {
-      said.text += Buffer.from(bytes).toString()
-      said.heard()
+      printed.text += Buffer.from(bytes).toString()
+      printed.heard()
     }
     const order = { name: `two-${process.pid}-${++rooms}`, task, queuedAt: undefined, timeoutMs: undefined }
     const run = attemptCommand({ ...order, hooks: { stdout }, begun: undefined }, tools.of(instance).tools, end.signal)
     const over = run.then(({ stages }) => Buffer.from(stages[0]?.stdout.inline ?? []).toString())
-    over.catch(() => {}) // it may be ended before anybody waits for it
+    over.catch(() => {}) // it may end before its end is awaited
     return {
       over,
-      /** Resolves when it has printed that. */
+      /** Resolves when it has printed these words. */
       says: (words: string) =>
         new Promise<void>((resolve, reject) => {
-          const look = (): void => void (said.text.includes(words) && resolve())
-          said.heard = look
+          const look = (): void => void (printed.text.includes(words) && resolve())
+          printed.heard = look
           look()
-          over.then(() => reject(new Error(`it ended with: ${said.text}`)), reject)
+          over.then(() => reject(new Error(`it ended with: ${printed.text}`)), reject)
         }),
       async stop() {
         end.abort()
@@ -62,8 +62,8 @@ export async function sharedWorker(backend: 'sandbox' | 'unshare') {
   return {
     store,
     start,
-    /** What a program that ends by itself prints. */
-    run: (instance: string, argv: readonly string[], told?: Told) => start(instance, argv, told).over,
+    /** The output of a program that ends by itself. */
+    run: (instance: string, argv: readonly string[], reported?: Told) => start(instance, argv, reported).over,
     async close() {
       await tools.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** What people send who build something on the API, and what they would complain of. */
+/** Requests of typical API users, and the details that they depend on. */
 import { expect, test } from 'vitest'
 import { describeWith } from '../../src/testing/require.ts'
 import { type CodeServer, codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
@@ -19,17 +19,17 @@ async function asked({ httpUrl }: CodeServer, path: string, init: RequestInit = 
   return (await response.json()) as { code: number; detail?: string; data: Record<string, unknown> }
 }
 
-describeWith('bwrap', 'somebody', () => {
-  test('writes in every script there is, and gets every byte back', async () => {
+describeWith('bwrap', 'the snippets API', () => {
+  test('returns Unicode, binary output and metadata unchanged', async () => {
     const server = await grid()
     const stdin = 'ünï 漢字 👩‍👩‍👧\u0000\r\n'
     const metadata = { 'naïve key': '日本', emoji: '🎉' }
     const code = 'import sys; sys.stdout.write("héllo 你好 " + sys.stdin.buffer.read().decode())'
-    const told = await server.client.run({ language: 'python', code, stdin, metadata })
-    expect(told.result?.output).toBe(`héllo 你好 ${stdin}`)
-    expect(told.metadata).toEqual(metadata)
+    const reported = await server.client.run({ language: 'python', code, stdin, metadata })
+    expect(reported.result?.output).toBe(`héllo 你好 ${stdin}`)
+    expect(reported.metadata).toEqual(metadata)
     const { tasks } = await server.client.list({ metadata: { 'naïve key': '日本' } })
-    expect(tasks.map(({ taskId }) => taskId)).toEqual([told.taskId])
+    expect(tasks.map(({ taskId }) => taskId)).toEqual([reported.taskId])
     const bytes = await server.client.run({
       language: 'python',
       code: 'import sys; sys.stdout.buffer.write(bytes(range(256)))',
@@ -39,7 +39,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(data).toMatchObject({ result: { output: every } })
   })
 
-  test('pastes from Windows, or nothing at all', async () => {
+  test('accepts CRLF line endings and empty code', async () => {
     const { client } = await grid()
     const python = await client.run({ language: 'python', code: 'x = 1\r\nif x:\r\n  print(x)\r\n' })
     expect(python).toMatchObject({ status: 'completed', result: { output: '1\n' } })
@@ -50,7 +50,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(nothing).toMatchObject({ status: 'failed', failure: { message: 'compile exited with 1' } })
   })
 
-  test('prints without end, and is told what is missing', async () => {
+  test('truncates output above the limit and reports the dropped bytes', async () => {
     const { client } = await grid()
     const code = 'for i in range(300000): print(f"{i:07}")'
     const { status, result } = await client.run({ language: 'python', code, resourceLimit: { output: '8KiB' } })
@@ -61,26 +61,29 @@ describeWith('bwrap', 'somebody', () => {
     expect(result?.output).toBe(whole.slice(0, at) + whole.slice(at + bytes))
   })
 
-  test('sends a thousand files, and has those back that links lead to', async () => {
+  test('accepts 1,000 files, and returns artifacts through symlinks, but not those that leave the room', async () => {
     const server = await grid()
     const files = Array.from({ length: 999 }, (_, i) => ({ name: `in/${i % 37}/${i}.txt`, content: `${i}` }))
     const code = [
       'mkdir -p "out/a b"; find in -type f | wc -l',
       'echo 42 > "out/a b/ä?.txt"; echo p > out/p.txt; ln -s p.txt out/link',
     ].join('\n')
-    const told = await server.client.run({
+    const reported = await server.client.run({
       language: 'bash',
       files: [{ name: 'main.sh', content: code }, ...files],
       outputs: ['out/**'],
     })
-    expect(told, JSON.stringify(told.failure)).toMatchObject({ status: 'completed', result: { output: '999\n' } })
-    expect(told.artifacts?.map(({ path }) => path).sort()).toEqual(['out/a b/ä?.txt', 'out/link', 'out/p.txt'])
+    expect(reported, JSON.stringify(reported.failure)).toMatchObject({
+      status: 'completed',
+      result: { output: '999\n' },
+    })
+    expect(reported.artifacts?.map(({ path }) => path).sort()).toEqual(['out/a b/ä?.txt', 'out/link', 'out/p.txt'])
     for (const [path, text] of [
       ['out/a b/ä?.txt', '42\n'],
       ['out/link', 'p\n'],
     ] as const) {
       const place = path.split('/').map(encodeURIComponent).join('/')
-      const response = await fetch(`${server.httpUrl}${TASKS}/${told.taskId}/artifacts/${place}`)
+      const response = await fetch(`${server.httpUrl}${TASKS}/${reported.taskId}/artifacts/${place}`)
       expect([response.status, await response.text()]).toEqual([200, text])
     }
     const stolen = await server.client.run({
@@ -92,7 +95,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(stolen.failure?.message).toContain('out.txt')
   })
 
-  test('cancels twice, and what is over; and runs again what failed', async () => {
+  test('accepts a cancel of a cancelled or finished task, and reruns a failed one', async () => {
     const server = await grid()
     const { client } = server
     const { taskId } = await client.submit({ language: 'bash', code: 'sleep 60' })
@@ -107,7 +110,7 @@ describeWith('bwrap', 'somebody', () => {
     expect((await asked(server, `${TASKS}/${failed.taskId}/cancel?wiat=1s`, { method: 'POST' })).code).toBe(40007)
   })
 
-  test('misspells a filter, and hears of it', async () => {
+  test('refuses a misspelled query parameter with 40007', async () => {
     const server = await grid()
     const wrong = ['status=', 'status=failed,', 'language=', 'metadata=x', 'limit=501', 'cursor=1.5.6', 'wait=3s']
     for (const query of wrong) {

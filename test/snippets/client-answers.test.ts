@@ -1,4 +1,7 @@
-/** The client has its own words for what the API takes and answers, for it may not know the server: they are the same. */
+/**
+ * The client has its own types for the API's requests and responses, because it may not import the server: they must
+ * match.
+ */
 import { expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import type {
@@ -11,17 +14,17 @@ import type {
 import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/http/snippets/answers.ts'
 import type { taskBody } from '../../src/doors/http/snippets/task-body.ts'
 
-/** Names and what they hold; JSON knows neither what may not be changed nor what is there and undefined. */
+/** The names and value types; JSON has neither readonly nor undefined. */
 type Plain<T> = T extends readonly (infer Element)[]
   ? Plain<Element>[]
   : T extends object
     ? { -readonly [Key in keyof T]-?: Plain<Exclude<T[Key], undefined>> }
     : T
 
-/** Which may be left out. */
+/** The keys that may be absent. */
 type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T]
 
-test('what the client is told is what the API answers', () => {
+test('the types of the client match the responses of the API', () => {
   expectTypeOf<Plain<SnippetTaskView>>().toEqualTypeOf<Plain<TaskAnswer>>()
   expectTypeOf<Optional<SnippetTaskView>>().toEqualTypeOf<Optional<TaskAnswer>>()
   expectTypeOf<Plain<SnippetListPage>>().toEqualTypeOf<Plain<ListAnswer>>()
@@ -29,6 +32,6 @@ test('what the client is told is what the API answers', () => {
   expectTypeOf<Plain<LanguageView>[]>().toEqualTypeOf<Plain<LanguagesAnswer['languages']>>()
 })
 
-test('what the client may say is what the API takes', () => {
+test('the types of the client match the requests of the API', () => {
   expectTypeOf<keyof NewSnippet>().toEqualTypeOf<keyof z.input<typeof taskBody>>()
 })

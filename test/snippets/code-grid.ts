@@ -1,4 +1,4 @@
-/** The code door as people have it: a server with its worker, and the typed client over HTTP. */
+/** The snippets API as users have it: a server with its worker, and the typed client over HTTP. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ export async function codeServer(
   return { ...server, client: snippetsClient({ url: server.httpUrl, clock: systemClock }) }
 }
 
-/** With languages that every machine has on which the tests run. */
+/** A worker with languages that every machine has on which the tests run. */
 export async function codeWorker(
   server: Pick<RunningServer, 'grpc' | 'httpUrl'>,
   names: readonly string[] = ['bash', 'c'],
@@ -67,7 +67,7 @@ export async function codeWorker(
   onTestFinished(() => worker.stop())
 }
 
-/** Until workers offer them. */
+/** Waits until workers offer these languages. */
 export async function offering({ client }: CodeServer, names: readonly string[]): Promise<void> {
   await until(async () => {
     const offered = (await client.languages()).map(({ name }) => name)

@@ -1,4 +1,4 @@
-/** Every code of docs/guide/api-codes.md is answered over HTTP, and no other: the table promises nothing that nobody says. */
+/** The API returns every code of docs/guide/api-codes.md over HTTP, and no other. */
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
@@ -17,28 +17,30 @@ interface Envelope {
   readonly data?: { readonly taskId: string }
 }
 
-/** Asks, holds the answer to its row of the table, and remembers that it was given. */
-function asker(url: string, heard: Set<number>) {
+/** Sends a request, compares the response with its row of the table, and records its code. */
+function asker(url: string, received: Set<number>) {
   return async (path: string, init: RequestInit & { json?: unknown } = {}): Promise<Envelope> => {
     const { json, ...rest } = init
     const asJson = json !== undefined && { method: 'POST', body: JSON.stringify(json) }
     const headers = { ...(asJson && { 'content-type': 'application/json' }), ...init.headers }
     const response = await fetch(`${url}${path}`, { ...rest, ...asJson, headers })
-    const told = (await response.json()) as Envelope
-    const row = Object.values(API_CODES).find(({ code }) => code === told.code)
-    expect([told.message, response.status]).toEqual([row?.message, row?.status])
-    if (told.code !== 0) expect(told.detail).toEqual(expect.any(String))
-    expect(response.headers.get('retry-after')).toBe(told.retryAfter === undefined ? null : String(told.retryAfter))
-    heard.add(told.code)
-    return told
+    const reported = (await response.json()) as Envelope
+    const row = Object.values(API_CODES).find(({ code }) => code === reported.code)
+    expect([reported.message, response.status]).toEqual([row?.message, row?.status])
+    if (reported.code !== 0) expect(reported.detail).toEqual(expect.any(String))
+    expect(response.headers.get('retry-after')).toBe(
+      reported.retryAfter === undefined ? null : String(reported.retryAfter),
+    )
+    received.add(reported.code)
+    return reported
   }
 }
 
 const TASKS = '/api/v1/tasks'
 const HELLO = { language: 'bash', code: 'echo hello' }
 
-test('the table has the codes that are answered, and those only', async () => {
-  const heard = new Set<number>()
+test('the API returns exactly the codes of its table', async () => {
+  const received = new Set<number>()
   const server = await codeServer(ownFolder(), undefined, {
     WINDLASS_LIMITS_MAX_OPEN_TASKS_PER_INSTANCE: '2',
     WINDLASS_LIMITS_REQUESTS_PER_SECOND_PER_KEY: '0.01',
@@ -46,7 +48,7 @@ test('the table has the codes that are answered, and those only', async () => {
   })
   await codeWorker(server, ['bash'])
   await offering(server, ['bash'])
-  const ask = asker(server.httpUrl, heard)
+  const ask = asker(server.httpUrl, received)
   const code = async (path: string, init?: Parameters<typeof ask>[1]) => (await ask(path, init)).code
 
   const { data } = await ask(`${TASKS}?wait=30s`, { json: HELLO, headers: { 'idempotency-key': 'k' } })
@@ -78,27 +80,27 @@ test('the table has the codes that are answered, and those only', async () => {
   expect(none).toMatchObject({ code: 50301, retryAfter: 30 })
 
   const { url, ending } = await failingDoor()
-  const askFailing = asker(url, heard)
+  const askFailing = asker(url, received)
   expect((await askFailing('/api/v1/languages')).code).toBe(50001)
   ending.abort()
   expect((await askFailing(TASKS, { json: HELLO })).code).toBe(50302)
 
-  expect([...heard].sort()).toEqual(
+  expect([...received].sort()).toEqual(
     Object.values(API_CODES)
       .map((each) => each.code)
       .sort(),
   )
 })
 
-/** The door over a desk with a bug in it, served as ever. */
+/** The API over a service with a bug in it. */
 async function failingDoor() {
-  const { desk, instance, ending } = await snippetsGrid()
+  const { service, instance, ending } = await snippetsGrid()
   const languages = () => {
     throw new TypeError('a bug')
   }
   const app = snippetsDoor({
     scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
-    desk: { ...desk, languages },
+    service: { ...service, languages },
     instances: () => instance,
     clock: systemClock,
     version: '1.2.3',

@@ -1,4 +1,4 @@
-/** What was compiled once is not compiled again, told by nothing but what the API answers. */
+/** A program that was compiled once is not compiled again, as shown by the API's responses alone. */
 import { expect, test } from 'vitest'
 import type { SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import { describeWith } from '../../src/testing/require.ts'
@@ -25,7 +25,7 @@ async function gridWith(language: string, protocol?: 'grpc' | 'http', folder = o
   return server
 }
 
-/** Which stages there were, and whether they ran. */
+/** The stages of a task, and whether they were cached. */
 const stagesOf = ({ result }: SnippetTaskView) => result?.stages.map(({ name, cached = false }) => ({ name, cached }))
 
 const COMPILED = [
@@ -38,12 +38,12 @@ const FOUND = [
 ]
 
 async function compilesOnce(server: CodeServer, program: typeof DOUBLING, inputs: readonly [string, string][]) {
-  const told: SnippetTaskView[] = []
-  for (const [stdin] of inputs) told.push(await server.client.run({ ...program, stdin }))
-  expect(told.map(({ result }) => result?.output)).toEqual(inputs.map(([, output]) => output))
-  expect(told.map(stagesOf)).toEqual(inputs.map((_, at) => (at === 0 ? COMPILED : FOUND)))
-  // The task itself is a new one: it ran, and is no result of before.
-  expect(told.map(({ cached }) => cached)).toEqual(inputs.map(() => false))
+  const reported: SnippetTaskView[] = []
+  for (const [stdin] of inputs) reported.push(await server.client.run({ ...program, stdin }))
+  expect(reported.map(({ result }) => result?.output)).toEqual(inputs.map(([, output]) => output))
+  expect(reported.map(stagesOf)).toEqual(inputs.map((_, at) => (at === 0 ? COMPILED : FOUND)))
+  // The task itself is new: it ran, and is no cached result.
+  expect(reported.map(({ cached }) => cached)).toEqual(inputs.map(() => false))
   const other = await server.client.run({
     ...program,
     code: `${program.code}// changed\n`,
@@ -62,16 +62,16 @@ const NAMES: [string, string][] = [
   ['Ben', 'Hello, Ben\n'],
 ]
 
-describeWith(['bwrap', 'g++'], 'C++', () => {
-  test('the same program with other input is not compiled again', async () => {
+describeWith(['bwrap', 'g++'], 'the compile cache of C++', () => {
+  test('compiles the same program with other input only once', async () => {
     await compilesOnce(await gridWith('c++'), DOUBLING, NUMBERS)
   })
 
-  test('nor by a worker that speaks HTTP', async () => {
+  test('works with an HTTP worker', async () => {
     await compilesOnce(await gridWith('c++', 'http'), DOUBLING, NUMBERS)
   })
 
-  test('nor after a restart of the server', async () => {
+  test('survives a restart of the server', async () => {
     const folder = ownFolder()
     const before = await gridWith('c++', 'grpc', folder)
     expect(stagesOf(await before.client.run({ ...DOUBLING, stdin: '1' }))).toEqual(COMPILED)
@@ -81,8 +81,8 @@ describeWith(['bwrap', 'g++'], 'C++', () => {
   })
 })
 
-describeWith(['bwrap', 'esbuild'], 'TypeScript', () => {
-  test('is made into something once', async () => {
+describeWith(['bwrap', 'esbuild'], 'the compile cache of TypeScript', () => {
+  test('compiles the same program with other input only once', async () => {
     await compilesOnce(await gridWith('typescript'), GREETING, NAMES)
   })
 })

@@ -10,8 +10,8 @@ import { codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guide/code.md'), 'utf8')
 
-describeWith(['bwrap', 'curl'], 'the guide', () => {
-  test('its first command answers as it stands there', async () => {
+describeWith(['bwrap', 'curl'], 'the snippets guide', () => {
+  test('shows a curl command and the fields of its response', async () => {
     const server = await codeServer(ownFolder())
     await codeWorker(server, ['python'])
     await offering(server, ['python'])
@@ -26,8 +26,8 @@ describeWith(['bwrap', 'curl'], 'the guide', () => {
   })
 })
 
-test('the guide names every field of a task, and every route', () => {
-  const said = GUIDE.slice(GUIDE.indexOf('## What a task may say'), GUIDE.indexOf('## States'))
-  for (const field of Object.keys(taskBody.shape)) expect(said).toContain(`\`${field}`)
+test('the snippets guide names every field of a task and every route', () => {
+  const printed = GUIDE.slice(GUIDE.indexOf('## Fields of a task'), GUIDE.indexOf('## States'))
+  for (const field of Object.keys(taskBody.shape)) expect(printed).toContain(`\`${field}`)
   for (const { path } of API_OPERATIONS) expect(GUIDE).toContain(path.replace('/api/v1/tasks/{id}', '').split('/{')[0])
 })

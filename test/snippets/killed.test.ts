@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { codeWorker, offering, ownFolder } from './code-grid.ts'
 import { serverProcess } from './server-process.ts'
 
-test('tasks that were accepted outlive a server that is killed, and keys still stand for them', async () => {
+test('accepted tasks survive a kill of the server, and their idempotency keys return the same tasks', async () => {
   const server = await serverProcess(ownFolder())
   const { client } = server
   await codeWorker(server)

@@ -8,11 +8,11 @@ import type { CodeServer } from './code-grid.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-/** A server in a process of its own, which can be killed as machines do it, and come back where it was. */
+/** A server in a separate process, which can be killed and restarted on the same data. */
 export interface ServerProcess extends CodeServer {
-  /** Without a warning; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when it has exited. */
   kill(): Promise<void>
-  /** The same once more, over the same data and at the same addresses. */
+  /** Restarts it with the same data and addresses. */
   again(): Promise<ServerProcess>
 }
 

@@ -10,7 +10,7 @@ async function codeGrid() {
   return server
 }
 
-test('programs are run from a request to their result, as the API and the client have it', async () => {
+test('the typed client runs programs with arguments, stdin, files, limits and artifacts', async () => {
   const { client, httpUrl } = await codeGrid()
 
   const hello = await client.run({
@@ -65,10 +65,10 @@ test('programs are run from a request to their result, as the API and the client
   expect(refused).toMatchObject({ code: 40004, status: 400 })
 
   const response = await fetch(`${httpUrl}/api/v1/tasks`, { method: 'POST', body: '{"language":"bash","code":"id"}' })
-  expect(response.status).toBe(415) // what a web page could send without asking
+  expect(response.status).toBe(415) // a content type that a web page could send without a preflight
 })
 
-test('what a program prints is there while it runs, and it can be stopped', async () => {
+test('client.events streams output while the program runs, and client.cancel stops it', async () => {
   const { client } = await codeGrid()
   const { taskId } = await client.submit({ language: 'bash', code: 'echo first; sleep 60; echo never' })
   const events: TaskEvent[] = []
@@ -82,7 +82,7 @@ test('what a program prints is there while it runs, and it can be stopped', asyn
   expect(events.at(-1)).toMatchObject({ event: 'end', task: { taskId, status: 'cancelled' } })
 })
 
-test('a reader goes on where it was when the server is started again', async () => {
+test('client.events resumes after a restart of the server', async () => {
   const folder = ownFolder()
   const first = await codeServer(folder)
   await codeWorker(first)

@@ -2,22 +2,22 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Settings of a grid whose steps may call: this test is on the loopback of the machine. */
+/** Settings of a grid whose steps may connect to this test, on the machine's loopback. */
 export const CALLS_MAY_LEAVE = {
   WINDLASS_EXECUTION_NETWORK_ALLOW: 'cwl',
   WINDLASS_EXECUTION_NETWORK_MODE: 'host',
 } as const
 
-/** Hears from commands wherever they run: each says its name when it starts. */
+/** A listener to which commands connect when they start, wherever they run, and send their name. */
 export interface CallingHome {
   readonly port: number
   readonly heard: readonly string[]
-  /** Resolves when so many have called. */
+  /** Resolves after this many connections. */
   count(least: number): Promise<void>
 }
 
 export async function callingHome(): Promise<CallingHome> {
-  const heard: string[] = []
+  const received: string[] = []
   let wake = (): void => {}
   const server = createServer((socket) => {
     let text = ''
@@ -27,7 +27,7 @@ export async function callingHome(): Promise<CallingHome> {
     })
     socket.on('error', () => {})
     socket.on('end', () => {
-      heard.push(text.trim())
+      received.push(text.trim())
       wake()
     })
   })
@@ -35,9 +35,9 @@ export async function callingHome(): Promise<CallingHome> {
   onTestFinished(() => void server.close())
   return {
     port: (server.address() as AddressInfo).port,
-    heard,
+    heard: received,
     async count(least) {
-      while (heard.length < least)
+      while (received.length < least)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -45,7 +45,7 @@ export async function callingHome(): Promise<CallingHome> {
   }
 }
 
-/** A tool that calls home with its name, rests a while, and passes it on in a file. */
+/** A tool that connects with its name, sleeps, and writes the name into a file. */
 export const callingTool = (port: number, seconds: number) => ({
   class: 'CommandLineTool',
   requirements: { NetworkAccess: { networkAccess: true }, WorkReuse: { enableReuse: false } },

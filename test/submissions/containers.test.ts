@@ -10,7 +10,7 @@ import { startWorkflowServer, type WorkflowServer } from './workflow-server.ts'
 const why = whyNoDocker()
 const skipping = why === undefined ? {} : { skip: true, meta: { skipReason: why } }
 
-describe('steps in containers, by way of a server', skipping, () => {
+describe('CWL steps in containers on a server', skipping, () => {
   let engine: RunningEngine
   let server: WorkflowServer
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('steps in containers, by way of a server', skipping, () => {
   const run = (at: string, ...words: readonly string[]) =>
     cwlHere('run', '--server', server.url, '--quiet', `--outdir=${at}/out`, ...words.map((one) => join(at, one)))
 
-  test('see the image and their inputs, and leave their outputs', async () => {
+  test("have the image's files and their inputs, and return their outputs", async () => {
     const tool = shellTool('test ! -e /usr/bin/env && tr a-z A-Z <"$1"', {
       words: ['$(inputs.text.path)'],
       inputs: { text: 'File' },
@@ -47,7 +47,7 @@ describe('steps in containers, by way of a server', skipping, () => {
     expect(readFileSync(join(at, 'out/said'), 'utf8')).toBe('MINE\n')
   })
 
-  test('the working directory has the name that is asked for, and links by that name are followed', async () => {
+  test('have dockerOutputDirectory as working directory, and symlinks through it are followed', async () => {
     const requirements = { DockerRequirement: { dockerPull: IMAGE, dockerOutputDirectory: '/job/here' } }
     const script = 'pwd; echo $HOME; echo made >/job/here/made; ln -s /job/here/made linked'
     const outputs = { said: 'stdout', made: file('/job/here/made'), linked: file('linked') }
@@ -58,7 +58,7 @@ describe('steps in containers, by way of a server', skipping, () => {
     expect(read).toEqual(['/job/here\n/job/here\n', 'made\n', 'made\n'])
   })
 
-  test('files are put where the tool looks for them, and what is not to be written is not', async () => {
+  test('find files at absolute entrynames, writable only when requested', async () => {
     const listing = [
       { entryname: '/srv/conf/tool.conf', entry: 'words' },
       { entryname: '/data/mine', entry: '$(inputs.text)', writable: true },
@@ -74,7 +74,7 @@ describe('steps in containers, by way of a server', skipping, () => {
     expect(readFileSync(join(at, 'out/said'), 'utf8')).toBe('wordsno\na\nx\n')
   })
 
-  test('an image that begins its commands itself does so, behind the files that streams go to', async () => {
+  test("run the image's ENTRYPOINT, with its output in the redirected file", async () => {
     const name = 'localhost/begins:latest'
     const changes = ['ENV PATH=/bin', 'ENTRYPOINT ["echo", "begun"]']
     await importImage({ socketPath: engine.socketPath, root: engine.root, name, changes })
@@ -97,10 +97,10 @@ describe('steps in containers, by way of a server', skipping, () => {
     [{ dockerLoad: 'http://images.example/image.tar' }, 'workers take images by name only'],
     [{ dockerImport: 'http://images.example/image.tar' }, 'workers take images by name only'],
     [{ dockerPull: IMAGE, dockerOutputDirectory: '/tmp/x' }, 'nothing can be shown at "/tmp/x"'],
-  ])('what no worker does is unsupported: %o', async (wish, words) => {
+  ])('exit 33 with an unsupported DockerRequirement, and ignore it as a hint: %o', async (options, words) => {
     const at = folderOf({
-      'hard.cwl': shellTool('true', { requirements: { DockerRequirement: wish } }),
-      'soft.cwl': shellTool('true', { hints: { DockerRequirement: wish } }),
+      'hard.cwl': shellTool('true', { requirements: { DockerRequirement: options } }),
+      'soft.cwl': shellTool('true', { hints: { DockerRequirement: options } }),
     })
     const { exitCode, stderr } = await run(at, 'hard.cwl')
     expect(exitCode).toBe(33)

@@ -53,13 +53,13 @@ const hostOf = (more: Partial<RunHost> = {}, blobs = plainBlobs(memoryStore())):
   ...more,
 })
 
-describe.each(Object.entries(DRIVERS))('submissions that are driven %s', (_, driver) => {
-  test('evaluate expressions without asking for anything', async () => {
+describe.each(Object.entries(DRIVERS))('a workflow driver %s', (_, driver) => {
+  test('evaluates expressions without a request to its host', async () => {
     const words = await driver.run(runOf(expression('$({ out: inputs.word + "!" })'), { word: 'hello' }), hostOf())
     expect(words).toEqual({ kind: 'done', outputs: { out: 'hello!' } })
   })
 
-  test('ask for their commands, and fail with the fault that they hear', async () => {
+  test('requests its commands, and fails with the fault that it receives', async () => {
     const asked: string[] = []
     const runStep: RunHost['runStep'] = async ({ task }) => {
       asked.push(...(task.stages[0]?.argv ?? []))
@@ -70,7 +70,7 @@ describe.each(Object.entries(DRIVERS))('submissions that are driven %s', (_, dri
     expect(asked).toEqual(['true'])
   })
 
-  test('find inputs by the stagers of the server', async () => {
+  test('finds inputs by the stagers of the server', async () => {
     const blobs = plainBlobs(memoryStore())
     const trees = treeStore(blobs, 'sha256')
     const digest = await trees.put(Buffer.from('data'))
@@ -92,12 +92,12 @@ describe.each(Object.entries(DRIVERS))('submissions that are driven %s', (_, dri
     expect(await run('s3://bucket/other')).toMatchObject({ kind: 'failed' })
   })
 
-  test('say what they do not do', async () => {
+  test('reports an unsupported requirement', async () => {
     const requirements = { DockerRequirement: { dockerPull: 'debian' } }
     expect(await driver.run(runOf({ ...tool, requirements }), hostOf())).toMatchObject({ unsupported: true })
   })
 
-  test('look at nothing that did not come with them', async () => {
+  test('reads no document that did not come with the submission', async () => {
     const workflow = { ...tool, requirements: { SchemaDefRequirement: { types: [{ $import: 'file:///etc/passwd' }] } } }
     const outcome = await driver.run(runOf(workflow), hostOf())
     expect(outcome).toMatchObject({ kind: 'failed', why: expect.stringContaining('did not come with the submission') })

@@ -16,7 +16,7 @@ const requirements = { InlineJavascriptRequirement: {} }
 const expressionTool = (expression: string): object => ({
   ...{ cwlVersion: 'v1.2', class: 'ExpressionTool', requirements, inputs: {}, outputs: { out: 'Any' }, expression },
 })
-/** Expressions in a scatter of 20 and in a tool that a worker runs. */
+/** Expressions in a workflow with a scatter of 20. */
 const honest = {
   ...{ cwlVersion: 'v1.2', class: 'Workflow' },
   requirements: { ...requirements, ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {} },
@@ -71,7 +71,7 @@ async function untilOver(id: string): Promise<Submission> {
   }
 }
 
-/** A loop, and a call within QuickJS that looks at no clock. */
+/** A loop, and a builtin call that does not check QuickJS's interrupt handler. */
 const HOSTILE = [
   '${while(1){}}',
   '${ return Array.prototype.indexOf.call({ length: Number.MAX_SAFE_INTEGER }, 1) }',
@@ -81,7 +81,7 @@ test.each([
   ['of another instance', 'other'],
   ['of the same instance', ''],
 ])(
-  'ten hostile submissions end with a reason, and a workflow %s does not wait for them',
+  'ten hostile submissions end with a reason, and a workflow %s is not delayed by them',
   async (_, instance) => {
     const hostile: string[] = []
     for (let at = 0; at < 10; at += 1) hostile.push(await submit(HOSTILE[at % 2] ?? {}))

@@ -11,7 +11,7 @@ const WIDTH = 30
 const WORKERS = 2
 const SLOTS = 2
 
-/** A chain and a scatter beside it, all of whose commands call home. */
+/** A chain and a scatter beside it; all commands connect to this test. */
 function workflow(port: number) {
   const run = callingTool(port, 0.1)
   const chain = Array.from({ length: CHAIN }, (_, at) => {
@@ -32,7 +32,7 @@ function workflow(port: number) {
   }
 }
 
-test('a server that is killed in the middle of a run loses nothing, and runs nothing twice', async () => {
+test('a server that is killed during a workflow loses no step, and repeats only steps that were running', async () => {
   const home = await callingHome()
   const server = await startWorkflowServer({ workers: WORKERS, slots: SLOTS, env: CALLS_MAY_LEAVE })
   onTestFinished(() => server.stop())
@@ -62,6 +62,6 @@ test('a server that is killed in the middle of a run loses nothing, and runs not
   expect(calledBefore).toBeLessThan(CHAIN + WIDTH)
   const everyone = [...names, ...Array.from({ length: CHAIN }, (_, link) => `link${link}`)]
   expect([...new Set(home.heard)].sort()).toEqual(everyone.sort())
-  // Only what was running at that moment may have had to start again.
+  // Only steps that were running at that moment may have started again.
   expect(home.heard.length - everyone.length).toBeLessThanOrEqual(WORKERS * SLOTS)
 })

@@ -29,7 +29,7 @@ async function untilOver(id: string): Promise<Submission> {
   }
 }
 
-/** A tool that writes `cwl.output.json` with a list of so many numbers, two bytes each. */
+/** A tool that writes `cwl.output.json` with a list of this many numbers, two bytes each. */
 const toolWith = (numbers: number): object => ({
   ...{ cwlVersion: 'v1.2', class: 'CommandLineTool', inputs: {}, outputs: { out: 'Any' } },
   baseCommand: ['sh', '-c'],
@@ -38,7 +38,7 @@ const toolWith = (numbers: number): object => ({
   ],
 })
 
-/** The most memory that the server's process has had, in bytes. */
+/** The peak memory of the server's process, in bytes. */
 function peakOfServer(): number {
   const isServer = (pid: string): boolean => commandOf(pid).includes(`${server.folder}/server`)
   const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isServer(name))
@@ -50,7 +50,7 @@ function commandOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   } catch {
-    return '' // it has ended
+    return '' // it has exited
   }
 }
 
@@ -65,7 +65,7 @@ test('twelve cwl.output.json of 60 MB are refused unread', async () => {
   expect(peakOfServer()).toBeLessThan(500 << 20)
 })
 
-test('a cwl.output.json of 1 MB is read', async () => {
+test('a cwl.output.json of 1 MB is accepted', async () => {
   const { state, outputs } = await untilOver((await call('', { workflow: toolWith(500_000), inputs: {} })).id)
   expect(state).toBe('COMPLETED')
   expect(outputs?.out).toHaveLength(500_000)

@@ -24,7 +24,7 @@ const input = { inputs: { text: 'File' }, words: ['$(inputs.text.path)'] }
 const job = JSON.stringify({ text: { class: 'File', location: 'data.txt' } })
 
 describe('windlass cwl run --server', () => {
-  test('sends inputs, runs the tool on a worker, and brings outputs back', async () => {
+  test('uploads inputs, runs the tool on a worker, and downloads outputs', async () => {
     const tool = shellTool('tr a-z A-Z <"$1" >big.txt; pwd >where', {
       ...input,
       outputs: { big: file('big.txt'), where: file('where') },
@@ -35,10 +35,10 @@ describe('windlass cwl run --server', () => {
     expect(outputs.big).toMatchObject({ path: `${at}/out/big.txt`, size: 5, basename: 'big.txt' })
     expect(readFileSync(`${at}/out/big.txt`, 'utf8')).toBe('HELLO')
     expect(readFileSync(`${at}/out/where`, 'utf8')).toBe('/room/out\n')
-    expect(readdirSync(`${at}/out`).sort()).toEqual(['big.txt', 'where']) // and nothing of ours
+    expect(readdirSync(`${at}/out`).sort()).toEqual(['big.txt', 'where']) // and no file of ours
   })
 
-  test('a directory goes there and comes back, links in it followed', async () => {
+  test('uploads and downloads a directory, and follows symlinks in the input', async () => {
     const tool = shellTool('cp -r "$1" copy; mkdir copy/empty', {
       inputs: { folder: 'Directory' },
       words: ['$(inputs.folder.path)'],
@@ -58,7 +58,7 @@ describe('windlass cwl run --server', () => {
     expect(readFileSync(`${at}/out/copy/link`, 'utf8')).toBe('three')
   })
 
-  test('a command that fails is told with its last words, and the exit code is 1', async () => {
+  test('exits 1 when a command fails, with the end of its output and its exit code', async () => {
     const at = folderOf({ 'tool.cwl': shellTool('echo no such luck >&2; exit 3') })
     const { exitCode, stderr } = await runThere(at, 'tool.cwl')
     expect(exitCode).toBe(1)
@@ -66,19 +66,19 @@ describe('windlass cwl run --server', () => {
     expect(stderr).toContain('exit code 3')
   })
 
-  test('what needs a container that nobody has is unsupported', async () => {
+  test('exits 33 when no worker offers the required container', async () => {
     const requirements = { DockerRequirement: { dockerPull: 'docker.io/nothing' } }
     const at = folderOf({ 'tool.cwl': shellTool('true', { requirements }) })
     expect((await runThere(at, 'tool.cwl')).exitCode).toBe(33)
   })
 
-  test('a link out of the room is no output', async () => {
+  test('refuses a symlink out of the room as an output', async () => {
     const at = folderOf({ 'tool.cwl': shellTool('ln -s /etc/hostname stolen', { outputs: { out: file('stolen') } }) })
     expect((await runThere(at, 'tool.cwl')).exitCode).toBe(1)
     expect(existsSync(`${at}/out/stolen`)).toBe(false)
   })
 
-  test('a file of the server cannot be named as an input', async () => {
+  test('does not accept a file of the server as an input', async () => {
     const body = {
       workflow: JSON.parse(shellTool('true', { inputs: { text: 'File' } })),
       inputs: { text: fileAt('file:///etc/passwd') },
@@ -88,7 +88,7 @@ describe('windlass cwl run --server', () => {
     expect(ended).toMatchObject({ state: 'FAILED', error: { message: 'there is no file at file:///etc/passwd' } })
   })
 
-  test('what the cache has is not run again', async () => {
+  test('does not run a cached step again', async () => {
     const script = 'date +%s%N >now'
     const at = folderOf({ 'tool.cwl': shellTool(script, { outputs: { out: file('now') } }) })
     await runThere(at, 'tool.cwl')
@@ -97,7 +97,7 @@ describe('windlass cwl run --server', () => {
     expect(readFileSync(`${at}/out/now`, 'utf8')).toBe(first)
   })
 
-  test('Ctrl+C cancels it on the server', async () => {
+  test('cancels the submission on Ctrl+C', async () => {
     const home = await callingHome()
     const tool = { cwlVersion: 'v1.2', ...callingTool(home.port, 600) }
     const at = folderOf({ 'tool.cwl': JSON.stringify(tool), 'job.json': '{"name":"one"}' })
@@ -108,7 +108,7 @@ describe('windlass cwl run --server', () => {
     expect((await running.ended).exitCode).toBe(130)
     const { data } = await get('/api/v1/submissions?limit=1')
     expect(data.submissions).toMatchObject([{ name: 'tool.cwl', state: 'CANCELLED' }])
-    // Its worker is free again.
+    // The worker is free again.
     expect((await runThere(folderOf({ 'tool.cwl': shellTool('true') }), 'tool.cwl')).exitCode).toBe(0)
   })
 })
@@ -129,14 +129,14 @@ async function post(path: string, body: object): Promise<Answer & { readonly cod
   return { code: response.status, ...((await response.json()) as Answer) }
 }
 
-/** By its events, as a page in a browser would. */
+/** Follows the events, as a page in a browser would. */
 async function untilOver(id: string): Promise<object> {
   const text = await (await fetch(`${server.url}/api/v1/submissions/${id}/events`)).text()
   const last = text.trimEnd().split('\n\n').at(-1) ?? ''
   return JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? '{}')
 }
 
-describe('the interface for submissions', () => {
+describe('the submissions API', () => {
   const echo = JSON.parse(
     shellTool('echo "$1" >out', {
       inputs: { word: 'string' },
@@ -145,7 +145,7 @@ describe('the interface for submissions', () => {
     }),
   )
 
-  test('tells of each step as it goes, and of the outputs at the end', async () => {
+  test('streams each step as events, and returns the outputs at the end', async () => {
     const { code, data } = await post('/api/v1/submissions', {
       workflow: echo,
       inputs: { word: 'x' },
@@ -167,7 +167,7 @@ describe('the interface for submissions', () => {
     expect((await get('/api/v1/submissions?label=team:red')).data.submissions).toEqual([])
   })
 
-  test('names the blobs that have to be uploaded first', async () => {
+  test('refuses a submission with 409 and the names of missing blobs', async () => {
     const location = `cas:file/sha256/${'ab'.repeat(32)}/5`
     const { code, error } = await post('/api/v1/submissions', { workflow: echo, inputs: { word: fileAt(location) } })
     expect([code, error.code, error.missing]).toEqual([409, 'CONFLICT', [`${'ab'.repeat(32)}/5`]])
@@ -181,19 +181,19 @@ describe('the interface for submissions', () => {
     ['an instance that cannot be', { workflow: {}, instance: 'a//b' }],
     ['labels that are no text', { workflow: {}, labels: { a: 1 } }],
     ['a nest without end', { workflow: { deep: JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) } }],
-  ])('%s is refused', async (_, body) => {
+  ])('refuses %s with 400', async (_, body) => {
     const { code, status } = await post('/api/v1/submissions', body)
     expect([code, status]).toEqual([400, 'error'])
   })
 
-  test('a document that is wrong fails with the reason', async () => {
+  test('an invalid document ends in FAILED with the reason', async () => {
     const { data } = await post('/api/v1/submissions', {
       workflow: { cwlVersion: 'v1.2', class: 'Workflow', wrong: 1 },
     })
     expect(await untilOver(data.id)).toMatchObject({ state: 'FAILED', outputs: null, error: { step: '' } })
   })
 
-  test('an expression without end keeps nobody else waiting', async () => {
+  test('an endless expression does not delay other runs', async () => {
     const endless = {
       cwlVersion: 'v1.2',
       class: 'ExpressionTool',
@@ -209,7 +209,7 @@ describe('the interface for submissions', () => {
     expect((await post(`/api/v1/submissions/${data.id}/cancel`, {})).data).toMatchObject({ state: 'CANCELLED' })
   })
 
-  test('what is not there is not there', async () => {
+  test('an unknown submission is NOT_FOUND', async () => {
     expect((await get('/api/v1/submissions/nothing')).error.code).toBe('NOT_FOUND')
     expect((await get('/api/v1/submissions/..%2f..%2fetc')).error.code).toBe('NOT_FOUND')
   })

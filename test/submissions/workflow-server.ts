@@ -7,27 +7,29 @@ import { createInterface } from 'node:readline'
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
 export interface WorkflowServer {
-  /** What `--server` takes. */
+  /** The address for `--server`. */
   readonly url: string
   readonly grpc: string
   readonly folder: string
   log(): string
-  /** Without a word; workers live on. */
+  /** Sends SIGKILL to the server; workers keep running. */
   killServer(): Promise<void>
-  /** Where it was, over what it left behind. */
+  /** Restarts it at the same addresses on the same data. */
   startServer(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface WorkflowServerOptions {
   readonly workers?: number
-  /** Of each worker. */
+  /** The slots of each worker. */
   readonly slots?: number
   readonly workerFlags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A server and its workers as people start them, each a process; on free ports, in a folder that goes with them. */
+/**
+ * A server and its workers as users start them, each a process, on free ports; their folder is deleted when they stop.
+ */
 export async function startWorkflowServer(options: WorkflowServerOptions = {}): Promise<WorkflowServer> {
   const { workers = 2, slots = 1, workerFlags = [], env = {} } = options
   const folder = mkdtempSync(join(tmpdir(), 'windlass-workflows-'))
@@ -68,7 +70,7 @@ export async function startWorkflowServer(options: WorkflowServerOptions = {}): 
     }
     await Promise.all(crew.map(ready))
   } catch (error) {
-    await stop() // nobody else could
+    await stop() // the caller has no handle to stop it
     throw error
   }
   return {

@@ -13,7 +13,9 @@ import { windlass } from '../workers/worker-process.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-test('a server takes new certificates and settings without losing a connection', { timeout: 120_000 }, async () => {
+test('windlass reload applies new certificates and settings without closing a connection', {
+  timeout: 120_000,
+}, async () => {
   const folder = ownFolder()
   const authority = createAuthority()
   writeCertificate(folder, authority)
@@ -44,13 +46,13 @@ test('a server takes new certificates and settings without losing a connection',
   writeCertificate(folder, authority)
   settings('[http]\nallowed_hosts = ["grid.example"]\n[log]\nlevel = "debug"\n[limits]\nmax_connections = 77\n')
   expect(await statusFor(server.http, authority.ca, 'grid.example')).toBe(403)
-  const told = await windlass('reload', '--data', data)
-  expect(told).toMatchObject({ code: 0, err: '' })
-  expect(told.out).toContain('In force now: http.allowed_hosts, log.level.')
-  expect(told.out).toContain(`Read again: ${folder}/cert.pem, ${folder}/key.pem.`)
-  expect(told.out).toContain('Changed, but needs a restart: limits.max_connections.')
+  const reported = await windlass('reload', '--data', data)
+  expect(reported).toMatchObject({ code: 0, err: '' })
+  expect(reported.out).toContain('In force now: http.allowed_hosts, log.level.')
+  expect(reported.out).toContain(`Read again: ${folder}/cert.pem, ${folder}/key.pem.`)
+  expect(reported.out).toContain('Changed, but needs a restart: limits.max_connections.')
 
-  // New connections meet the new certificate on both ports, and the new rules; the old connections go on.
+  // New connections get the new certificate on both ports, and the new settings; the old connections stay open.
   for (const address of [server.http, server.grpc]) {
     const fresh = await dial(address, authority.ca, address === server.grpc)
     expect(fresh.getPeerCertificate().fingerprint256).not.toBe(first)
@@ -58,10 +60,12 @@ test('a server takes new certificates and settings without losing a connection',
   expect(await statusFor(server.http, authority.ca, 'grid.example')).toBe(200)
   expect(await isServing()).toBe('serving')
   kept.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
-  await expect(new Promise((heard) => kept.once('data', (bytes) => heard(String(bytes))))).resolves.toContain('200 OK')
+  await expect(new Promise((received) => kept.once('data', (bytes) => received(String(bytes))))).resolves.toContain(
+    '200 OK',
+  )
   expect(cut).toEqual([])
 
-  // A mistake changes nothing, and is named.
+  // An invalid file changes nothing, and is named in the error.
   writeFileSync(join(folder, 'key.pem'), 'no key')
   const refused = await windlass('reload', '--data', data)
   expect(refused).toMatchObject({ code: 2, out: '' })
@@ -78,7 +82,39 @@ test('a server takes new certificates and settings without losing a connection',
   expect(await server.gone).toBe(0)
 })
 
-test('windlass reload says where it looked when no server is there', { timeout: 60_000 }, async () => {
+test('windlass reload reads the certificates of the upstream again', { timeout: 120_000 }, async () => {
+  const [folder, above] = [ownFolder(), ownFolder()]
+  const authority = createAuthority()
+  writeCertificate(above, authority)
+  writeFileSync(
+    join(above, 'grid.toml'),
+    `[server.tls]\ncert_file = "${above}/cert.pem"\nkey_file = "${above}/key.pem"\n`,
+  )
+  const upstream = await startServer(above)
+  writeFileSync(join(above, 'ca.pem'), authority.ca)
+  writeFileSync(join(above, 'blob'), 'kept by the upstream')
+  const address = `grpcs://localhost:${addressOf(upstream.grpc).port}`
+  const put = await windlass('cas', 'put', '-s', address, '--ca', join(above, 'ca.pem'), join(above, 'blob'))
+  expect(put, put.err).toMatchObject({ code: 0 })
+
+  const ca = join(folder, 'ca.pem')
+  writeFileSync(ca, createAuthority().ca)
+  writeFileSync(
+    join(folder, 'grid.toml'),
+    `[storage.upstream]\nurl = "${address}"\n[storage.upstream.tls]\nca_file = "${ca}"\n`,
+  )
+  const server = await startServer(folder)
+  writeFileSync(ca, 'no certificate')
+  const reload = () => windlass('reload', '--data', join(folder, 'data'))
+  expect(await reload()).toMatchObject({ code: 2, err: expect.stringContaining('storage.upstream.tls') })
+  writeFileSync(ca, authority.ca)
+  expect(await reload()).toMatchObject({ code: 0, out: expect.stringContaining(`Read again: ${ca}.`) })
+  const digest = put.out.split(' ')[0] ?? ''
+  const got = await windlass('cas', 'get', '-s', `grpc://${server.grpc}`, digest)
+  expect(got, got.err).toMatchObject({ code: 0, out: 'kept by the upstream' })
+})
+
+test('windlass reload without a server prints the path of the missing socket', { timeout: 60_000 }, async () => {
   const folder = ownFolder()
   const { code, err } = await windlass('reload', '--data', folder)
   expect(code).toBe(1)
@@ -123,7 +159,7 @@ async function certificateAt(address: string, ca: string): Promise<PeerCertifica
 async function statusFor(address: string, ca: string, host: string): Promise<number> {
   const socket = await dial(address, ca)
   socket.write(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
-  const answer = await new Promise<string>((heard) => socket.once('data', (bytes) => heard(String(bytes))))
+  const answer = await new Promise<string>((received) => socket.once('data', (bytes) => received(String(bytes))))
   return Number(answer.split(' ')[1])
 }
 

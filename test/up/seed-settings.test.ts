@@ -9,7 +9,7 @@ import { type Ran, windlass } from '../workers/worker-process.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-/** The settings files of expbuild, with folders and a port of this test. */
+/** The configuration files of expbuild, with folders and a port of this test. */
 const serverFile = (folder: string): string => `# expbuild-server.toml
 
 [server]
@@ -58,7 +58,7 @@ use_sandbox = ${usesSandbox}
 env_whitelist = ["PATH", "HOME"]
 `
 
-describeWith(['bwrap'], 'the settings files of expbuild', () => {
+describeWith(['bwrap'], 'the configuration files of expbuild', () => {
   test('work unchanged, and each setting takes effect', { timeout: 180_000 }, async () => {
     const folder = ownFolder()
     const home = join(folder, 'home')
@@ -78,18 +78,19 @@ describeWith(['bwrap'], 'the settings files of expbuild', () => {
     const worker = await startWorker(false)
     expect(worker.ready).toMatchObject({ worker: 'worker-host-01', slots: 4 })
 
-    // HOME of the worker, and no sandbox around the command.
+    // The HOME of the worker, and no sandbox around the command.
     const words = ['/bin/sh', '-c', 'echo "home $HOME"; pwd; date +%N']
     const onHost = await run('', ...words)
     expect(onHost).toMatchObject({ code: 0, out: expect.stringContaining(`home ${home}\n${folder}/expbuild-worker/`) })
 
-    // Who names no instance is in "production": the result is in its cache, by either name, and nobody else's.
+    // A client that names no instance is in "production": the result is in its cache under either name, and not in
+    // another instance's.
     expect((await run('production', ...words)).out).toBe(onHost.out)
     expect((await run('staging', ...words)).out).not.toBe(onHost.out)
     const { out: tasks } = await windlass('tasks', '--server', `grpc://${address}`, '--json')
     expect(tasks).toContain('"production"')
 
-    // Results of actions are in a folder of their own.
+    // Action results have a folder of their own.
     const bytesIn = (path: string): number =>
       readdirSync(path, { recursive: true, encoding: 'utf8' })
         .map((name) => statSync(join(path, name)))

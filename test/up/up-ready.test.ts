@@ -5,7 +5,7 @@ import { describeWith } from '../../src/testing/require.ts'
 import { startUp, type UpProcess } from '../workers/up-process.ts'
 import { ownFolder } from '../workers/worker-here.ts'
 
-/** A language whose self-test takes as long as a large compiler's. */
+/** A language whose self-test takes as long as that of a large compiler. */
 const SLOW = `
 name = "slow"
 title = "Slow"
@@ -37,14 +37,14 @@ const ENV = { WINDLASS_WORKER_LANGUAGES: 'slow,bash', WINDLASS_WORKER_WARM_INTER
 const CODE = 'echo hello'
 
 describeWith(['bwrap'], 'windlass up', () => {
-  test('is ready when its languages are tested, and keeps requests for them waiting until then', {
+  test('becomes ready when its languages are tested, and requests for them wait until then', {
     timeout: 120_000,
   }, async () => {
     const data = dataWithSlow()
     const up = await startUp({ data, env: ENV })
     expect(await readyz(up)).toMatchObject({ status: 503, body: { ready: false } })
 
-    // The doors answer before the worker has its first language, each in its protocol's form.
+    // Each API accepts requests before the worker has its first language, and responds in its own format.
     const answers = Promise.all([
       post(up, '/api/v1/tasks?wait=60s', { language: 'slow', code: CODE }),
       post(up, '/api/v1/tasks?wait=60s', { language: 'slow', version: '*', code: CODE }),
@@ -66,19 +66,19 @@ describeWith(['bwrap'], 'windlass up', () => {
     up.signal('SIGTERM')
     await up.gone
 
-    // The results are on disk: the second start tests nothing.
+    // The results are stored: the second start runs no self-test.
     const again = await startUp({ data, env: ENV })
     await again.ready
     expect(await languagesAt(again)).toEqual(['bash', 'slow'])
     expect(again.log().filter(({ msg }) => msg === 'self-tests of languages are running')).toEqual([])
   })
 
-  test('refuses new tasks with 50302 while its worker finishes what it has', { timeout: 120_000 }, async () => {
+  test('refuses new tasks with 50302 while its worker finishes running ones', { timeout: 120_000 }, async () => {
     const up = await startUp({ data: join(ownFolder(), 'data'), env: { ...ENV, WINDLASS_WORKER_LANGUAGES: 'bash' } })
     await up.ready
     const running = post(up, '/api/v1/tasks?wait=60s', { language: 'bash', code: 'sleep 5; echo over' })
     await until(async () => JSON.stringify((await get(up, '/api/v1/tasks')).body).includes('"executing"'))
-    up.signal('SIGINT') // SIGTERM would hand its tasks back
+    up.signal('SIGINT') // SIGTERM would return its tasks to the queue
     await until(async () => JSON.stringify((await readyz(up)).body).includes('stopping'))
     const simple = { language: 'bash', code: CODE }
     expect(await post(up, '/api/v1/tasks', simple)).toMatchObject({ status: 503, body: { code: 50302 } })
@@ -113,7 +113,7 @@ async function post({ url }: UpProcess, path: string, body: object): Promise<Ans
 const languagesAt = async (up: UpProcess): Promise<string[]> =>
   ((await get(up, '/api/v1/languages')).body.data?.languages ?? []).map(({ name }) => name)
 
-/** The number that the Judge0 door gives to a language of the operator's own. */
+/** The id that the Judge0 API gives to an operator's own language. */
 async function judge0Id(): Promise<number> {
   const { idOf } = await import('../../src/doors/http/judge0/language-ids.ts')
   return idOf('slow')

@@ -11,9 +11,9 @@ test('windlass up runs commands on this machine, and never as root', { timeout: 
   const running = await runWindlass(join(folder, 'grid'), 'up')
   try {
     const server = `grpc://127.0.0.1:${running.port}`
-    const told = await windlass('run', '--server', server, '--', '/bin/sh', '-c', 'id -u; pwd; exit 7')
-    expect(told).toMatchObject({ code: 7, out: expect.stringMatching(/^\d+\n\/.+\n$/) })
-    expect(Number.parseInt(told.out, 10)).not.toBe(0)
+    const reported = await windlass('run', '--server', server, '--', '/bin/sh', '-c', 'id -u; pwd; exit 7')
+    expect(reported).toMatchObject({ code: 7, out: expect.stringMatching(/^\d+\n\/.+\n$/) })
+    expect(Number.parseInt(reported.out, 10)).not.toBe(0)
   } finally {
     await running.server.stop()
   }

@@ -21,7 +21,7 @@ import { upstreamActionCache } from '../../src/storage/upstream/upstream-action-
 import { upstreamStore } from '../../src/storage/upstream/upstream-store.ts'
 import { verifying } from '../../src/storage/verification/verifying.ts'
 
-/** The upstream drivers against our own engine and door, with a space of its own for every test. */
+/** The upstream drivers against our own server, with a separate instance for every test. */
 let server: GrpcServer
 let channel: Channel
 let bulk: BulkPool
@@ -63,7 +63,9 @@ function instanceOf(name: string): Instance {
 
 const freshStore = (): BlobStore => upstreamStore({ upstream, instance: `space/${++made}`, bulk })
 
-/** What a server that checks, and that packs for who asks, does otherwise than a store of its own process. */
+/**
+ * Contract cases that a remote server, which verifies and compresses, does differently than a store in this process.
+ */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'what differs only in the function, as two blobs': 'a server refuses bytes that do not match their digest',
   'apart from plain blobs, which stay as they are': 'a server packs for whoever reads zstd',
@@ -72,7 +74,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'one of a thousand, and none whose hash differs in a digit': 'the protocol has no look by hash alone',
 }
 
-describe('blobs over the wire', () => {
+describe('the upstream blob store contract', () => {
   beforeEach(({ task, skip }) => {
     const name = task.name.replace(/under (sha|md)\d+/, 'under %s')
     const why = OTHERWISE[name]
@@ -81,22 +83,22 @@ describe('blobs over the wire', () => {
   blobStoreContract('upstream', freshStore)
 })
 
-describe('an upstream store', () => {
+describe('the upstream blob store', () => {
   test('finds nothing by hash alone', async () => {
     const store = freshStore()
     const { fn, hash } = await putOne(store, Buffer.from('here'))
     expect(await store.find(fn, hash)).toBeUndefined()
   })
 
-  test('keeps blobs apart whose names differ only in the function', async () => {
+  test('keeps blobs with equal hashes of different functions apart', async () => {
     const store = freshStore()
-    // Up to 1 KiB, SHA256TREE is SHA-256: one hash, two names.
+    // Up to 1 KiB, SHA256TREE equals SHA-256: one hash, two names.
     const digest = await putOne(store, Buffer.from('small'))
     expect(await holds(store, digest)).toBe(true)
     expect(await holds(store, { ...digest, fn: 'sha256tree' })).toBe(false)
   })
 
-  test('gets a plain blob as zstd when it takes that, and the very bytes either way', async () => {
+  test('reads a plain blob as zstd on request, and as identical bytes either way', async () => {
     const store = freshStore()
     const bytes = Buffer.from('over and over; '.repeat(100_000))
     const digest = await putOne(store, bytes)
@@ -106,7 +108,7 @@ describe('an upstream store', () => {
     expect((await bytesOf(store, digest))?.equals(bytes)).toBe(true)
   })
 
-  test('passes on what the server says of a blob that does not match', async () => {
+  test("returns the server's error for bytes that do not match their digest", async () => {
     const store = freshStore()
     const wrong = { ...digestOf(Buffer.from('one')), size: 3 }
     await expect(upload(store, { digest: wrong, bytes: Buffer.from('two') })).rejects.toMatchObject({
@@ -122,7 +124,7 @@ describe('an upstream store', () => {
   })
 })
 
-/** To a server a result is an ActionResult, so what the contract puts travels as the standard output of one. */
+/** A server accepts only an ActionResult, so the contract's values are sent as the stdout of one. */
 const asResults = (inner: ActionCache): ActionCache => ({
   async get(instance, action) {
     const result = await inner.get(instance, action)
@@ -145,12 +147,12 @@ const asResults = (inner: ActionCache): ActionCache => ({
   },
 })
 
-/** Who made it, or the server adds that itself. */
+/** The worker in the metadata, which the server would otherwise add. */
 const WORKER = Buffer.of(0x4a, 3, 0x0a, 1, 0x77)
 
-describe('results over the wire', () => {
+describe('the upstream action cache contract', () => {
   beforeEach(({ task, skip }) => {
-    if (task.name.startsWith('does without the size')) skip('the protocol names actions by hash and size')
+    if (task.name.startsWith('ignores the size')) skip('the protocol names actions by hash and size')
   })
   actionCacheContract('upstream', () => {
     const number = ++made
@@ -158,14 +160,14 @@ describe('results over the wire', () => {
   })
 })
 
-test('an upstream is not asked for an action whose size nobody knows, and given none', async () => {
+test('an action of unknown size is neither requested from an upstream nor sent to it', async () => {
   const cache = upstreamActionCache({ upstream, instanceThere: (name) => name })
   const name = { fn: 'sha256', hash: 'ab'.repeat(32) } as const
   expect(await cache.get('main', name)).toBeUndefined()
   await expect(cache.put('main', name, WORKER)).rejects.toMatchObject({ fault: { why: 'unsupported' } })
 })
 
-test('an upstream refuses what is no result, and adds who made one that does not say', async () => {
+test('an upstream refuses an invalid result, and adds the worker to a result without one', async () => {
   const cache = upstreamActionCache({ upstream, instanceThere: (name) => name })
   const action = digestOf(Buffer.from('an action'))
   await expect(cache.put('main', action, Buffer.from('exit 0'))).rejects.toMatchObject({ fault: { kind: 'invalid' } })

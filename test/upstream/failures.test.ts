@@ -45,18 +45,18 @@ describe('an upstream that fails', () => {
     [STATUS.unimplemented, { kind: 'invalid', why: 'unsupported' }],
     [STATUS.dataLoss, { kind: 'bug', why: 'data-loss' }],
     [STATUS.resourceExhausted, { kind: 'exhausted', retryAfterMs: 1000 }],
-  ] as const)('with code %i is told in our words', async (code, fault) => {
+  ] as const)('with status %i is reported as our own fault', async (code, fault) => {
     const store = await over({ Find: failing(code) })
     await expect(missingOf(store, [digestOf(small)])).rejects.toMatchObject({ name: 'FaultError', fault })
   })
 
-  test('with a time to come back passes that on', async () => {
+  test('with RetryInfo passes its delay on', async () => {
     const details = statusDetails(STATUS.resourceExhausted, 'full', [{ kind: 'RetryInfo', retryDelayMs: 7000 }])
     const store = await over({ Find: failing(STATUS.resourceExhausted, details) })
     await expect(missingOf(store, [digestOf(small)])).rejects.toMatchObject({ fault: { retryAfterMs: 7000 } })
   })
 
-  test('for a moment is asked again, four times in all', async () => {
+  test('with UNAVAILABLE is called four times in all', async () => {
     let calls = 0
     let isBack = true
     const Find: Method = {
@@ -76,7 +76,7 @@ describe('an upstream that fails', () => {
     expect(calls).toBe(4)
   })
 
-  test('to answer in time is unavailable, in a stream too', async () => {
+  test('to respond in time is unavailable, in a stream too', async () => {
     const never = () => new Promise<never>(() => {})
     const Find: Method = { kind: 'unary', handle: never }
     const fault = { fault: { kind: 'unavailable' } }
@@ -93,7 +93,7 @@ describe('an upstream that fails', () => {
     await expect(upload(await over({ Write }, 50), { digest: digestOf(big), bytes: big })).rejects.toMatchObject(fault)
   })
 
-  test('is unavailable when nobody listens', async () => {
+  test('is unavailable when no server listens', async () => {
     const store = storeAt({ host: '127.0.0.1', port: 1 })
     const fault = { fault: { kind: 'unavailable', what: expect.stringContaining('cannot connect') } }
     await expect(missingOf(store, [digestOf(small)])).rejects.toMatchObject(fault)
@@ -102,11 +102,11 @@ describe('an upstream that fails', () => {
   })
 })
 
-describe('an upstream that lies', () => {
+describe('wrong data of an upstream', () => {
   const wrong = Buffer.from(small).fill(7, 0, 1)
   const wrongBig = Buffer.from(big).fill(big[0] === 7 ? 8 : 7, 0, 1)
 
-  test('about bytes of a batch is found out, and the other blobs are had all the same', async () => {
+  test('for one blob of a batch is data-loss for that blob, and the others are still returned', async () => {
     const honest = random.bytes(100_000)
     const BatchRead: Method = {
       kind: 'unary',
@@ -135,7 +135,7 @@ describe('an upstream that lies', () => {
   test.each([
     ['small', small, wrong],
     ['big', big, wrongBig],
-  ])('about a %s blob never gets to its end', async (_, bytes, sent) => {
+  ])('for a %s blob is data-loss before its last byte is returned', async (_, bytes, sent) => {
     const Read = reading((_, send) => {
       for (let at = 0; at < sent.length; at += 500_000) send(sent.subarray(at, at + 500_000))
     })
@@ -156,7 +156,7 @@ describe('an upstream that lies', () => {
     ['too little', small.subarray(1)],
     ['too much', Buffer.concat([small, small])],
     ['without end', Buffer.alloc(10_000_000)],
-  ])('about the size by sending %s', async (_, sent) => {
+  ])('of the wrong size (%s) is data-loss', async (_, sent) => {
     const Read = reading((_, send) => send(sent))
     const fault = { fault: { kind: 'bug', why: 'data-loss' } }
     await expect(bytesOf(await over({ Read }), digestOf(small))).rejects.toMatchObject(fault)
@@ -164,7 +164,7 @@ describe('an upstream that lies', () => {
     await expect(part).rejects.toMatchObject(fault)
   })
 
-  test('with zstd that is none, or of something else, or of too much', async () => {
+  test('in invalid, wrong or oversized zstd is data-loss', async () => {
     const text = Buffer.from('text; '.repeat(30_000))
     for (const sent of [
       Buffer.from('no zstd at all'),
@@ -181,7 +181,7 @@ describe('an upstream that lies', () => {
     }
   })
 
-  test('in messages that are none', async () => {
+  test('in malformed messages is reported as unavailable', async () => {
     const garbage = answering(Uint8Array.of(0x12, 0xff, 0xff))
     const fault = { fault: { kind: 'unavailable', what: expect.stringContaining('makes no sense') } }
     const store = await over({ Find: garbage, BatchRead: garbage, BatchUpdate: garbage })
@@ -190,14 +190,14 @@ describe('an upstream that lies', () => {
     await expect(putOne(store, small)).rejects.toMatchObject(fault)
   })
 
-  test('by leaving blobs out of its answers', async () => {
+  test('without some of the requested blobs is reported as unavailable', async () => {
     const nothing = answering(new Uint8Array(0))
     const store = await over({ BatchRead: nothing, BatchUpdate: nothing })
     await expect(manyOf(store, [digestOf(small)])).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
     await expect(putOne(store, small)).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
   })
 
-  test('about how much of an upload it took', async () => {
+  test('with a wrong committed size is reported as a bug', async () => {
     const Write: Method = {
       kind: 'clientStreaming',
       async handle(requests) {
@@ -211,13 +211,13 @@ describe('an upstream that lies', () => {
   })
 })
 
-test('a blob that would fill the memory is not read as a whole, whatever its digest says', async () => {
+test('a blob of 2^50 bytes is not read into memory', async () => {
   const digest = { ...digestOf(small), size: 2 ** 50 }
   const Read = reading((_, send) => send(small))
   await expect(manyOf(await over({ Read }), [digest])).rejects.toMatchObject({ fault: { why: 'unsupported' } })
 })
 
-test('many digests are asked for in several questions', async () => {
+test('25,000 digests are looked up in three FindMissingBlobs calls', async () => {
   const counts: number[] = []
   const Find: Method = {
     kind: 'unary',

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 export const dataDir = (): string => mkdtempSync(join(folder, 'data-'))
 
-/** The upstream as a process of its own, so that it can be killed. */
+/** The upstream as a separate process, so that it can be killed. */
 export async function startUpstream(data: string, address = '127.0.0.1:0') {
   const flags = ['server', '--json', '--grpc', address, '--http', '127.0.0.1:0', '--data', data]
   const child = spawn(WINDLASS, flags, {
@@ -45,7 +45,7 @@ export interface Behind {
   readonly file?: string
 }
 
-/** A server of this process that reads through the one at `address`. */
+/** A server in this process that reads through the one at `address`. */
 export async function startBehind(
   address: string | undefined,
   env: Record<string, string> = {},

@@ -23,7 +23,7 @@ const timing = { now: clock.monotonic, after: clock.after }
 
 type Methods = Partial<Record<'Find' | 'BatchRead' | 'BatchUpdate' | 'Read' | 'Write' | 'Capabilities', Method>>
 
-/** A store over a server that does just what a test says; what it does not say is UNIMPLEMENTED. */
+/** A store over a server with only the methods that a test defines; all others are UNIMPLEMENTED. */
 export async function over(methods: Methods, timeoutMs = 5000): Promise<BlobStore> {
   const { Find, BatchRead, BatchUpdate, Read, Write, Capabilities } = methods
   const named = (entries: Record<string, Method | undefined>): Record<string, Method> =>
@@ -43,7 +43,7 @@ export async function over(methods: Methods, timeoutMs = 5000): Promise<BlobStor
   return storeAt(address, timeoutMs)
 }
 
-/** A store over whatever listens there. */
+/** A store over the server at this address. */
 export function storeAt(address: ListenAddress, timeoutMs = 5000): BlobStore {
   const channel = createChannel({ address, timing, minBackoffMs: 1 })
   closing.push(() => channel.close())

@@ -13,8 +13,8 @@ const random = randomFrom(7_12)
 const small = random.bytes(2000)
 const big = random.bytes(5_000_000)
 
-describe('a download', () => {
-  test('that breaks off goes on where it stopped', async () => {
+describe('a download from an upstream', () => {
+  test('resumes at the bytes read when it is interrupted', async () => {
     const offsets: number[] = []
     const Read = reading((offset, send) => {
       offsets.push(offset)
@@ -23,12 +23,12 @@ describe('a download', () => {
       if (end < big.length) throw new GrpcError(STATUS.unavailable, 'so long')
     })
     expect((await bytesOf(await over({ Read }), digestOf(big)))?.equals(big)).toBe(true)
-    // What was under way when it broke off may be lost, so it goes on from what was read.
+    // Data in flight may be lost at the interruption, so the download resumes after the last byte that was read.
     expect(offsets.length).toBeGreaterThan(4)
     expect(offsets).toEqual(offsets.toSorted((one, other) => one - other))
   })
 
-  test('that breaks off again and again without getting on is given up', async () => {
+  test('fails with unavailable when its retries make no progress', async () => {
     let calls = 0
     const Read = reading((offset, send) => {
       calls++
@@ -39,7 +39,7 @@ describe('a download', () => {
     expect(calls).toBeLessThan(10)
   })
 
-  test('is cancelled when its reader turns away, and by its signal', async () => {
+  test('is cancelled when its reader stops, and by its signal', async () => {
     let cancelled = 0
     const Read: Method = {
       kind: 'serverStreaming',
@@ -60,7 +60,7 @@ describe('a download', () => {
     await expect.poll(() => cancelled).toBe(2)
   })
 
-  test('that nobody begins is let go of, and begun anew by who comes late', async () => {
+  test('is closed when no reader starts, and a later reader opens a new one', async () => {
     let calls = 0
     const Read: Method = {
       kind: 'serverStreaming',
@@ -78,7 +78,7 @@ describe('a download', () => {
     expect(Buffer.concat(pieces).equals(small)).toBe(true)
   })
 
-  test('is absent when the upstream says so', async () => {
+  test('is undefined when the upstream returns NOT_FOUND', async () => {
     const Read = reading(() => {
       throw new GrpcError(STATUS.notFound, 'no')
     })
@@ -86,8 +86,8 @@ describe('a download', () => {
   })
 })
 
-describe('uploads', () => {
-  /** Takes what comes into a map by resource name. */
+describe('an upload to an upstream', () => {
+  /** Stores received blobs in a map by resource name. */
   const taking = (taken: Map<string, Buffer>): Method => ({
     kind: 'clientStreaming',
     async handle(requests) {
@@ -104,7 +104,7 @@ describe('uploads', () => {
     },
   })
 
-  test('of zstd are unpacked for a server that does not take it', async () => {
+  test('of zstd is decompressed for a server that does not accept zstd', async () => {
     const taken = new Map<string, Buffer>()
     const bytes = Buffer.concat([Buffer.alloc(2_000_000, 1), random.bytes(1_000_000)])
     const zstd = Buffer.concat([
@@ -124,14 +124,14 @@ describe('uploads', () => {
     ['none', Buffer.from('no zstd')],
     ['cut short', zstdCompressSync(big).subarray(0, 100_000)],
     ['more than it should be', zstdCompressSync(Buffer.alloc(big.length * 10))],
-  ])('of zstd that is %s end in a fault when they are unpacked', async (_, bytes) => {
+  ])('of zstd that is %s fails as invalid when it is decompressed', async (_, bytes) => {
     const store = await over({ Write: taking(new Map()) })
     await expect(upload(store, { digest: digestOf(big), bytes, form: 'zstd' })).rejects.toMatchObject({
       fault: { kind: 'invalid' },
     })
   })
 
-  test('end well when the server has the blob and hears no further', async () => {
+  test('succeeds when the server has the blob and stops reading', async () => {
     const Write: Method = {
       kind: 'clientStreaming',
       async handle(requests) {
@@ -142,7 +142,7 @@ describe('uploads', () => {
     await upload(await over({ Write }), { digest: digestOf(big), bytes: big })
   })
 
-  test('end well when the server says that the blob is there', async () => {
+  test('succeeds when the server returns ALREADY_EXISTS', async () => {
     const Write: Method = {
       kind: 'clientStreaming',
       async handle() {
@@ -152,7 +152,7 @@ describe('uploads', () => {
     await upload(await over({ Write }), { digest: digestOf(big), bytes: big })
   })
 
-  test('of one turn travel together, in batches that the server takes, and each hears how it fared', async () => {
+  test("is batched with others of the same turn up to the server's batch size, and has its own result", async () => {
     const batches: number[] = []
     const refusal = statusDetails(STATUS.resourceExhausted, 'full', [])
     const BatchUpdate: Method = {

@@ -13,13 +13,13 @@ import { clientOf, dataDir, startBehind, startUpstream } from './grid.ts'
 
 const MiB = 1024 * 1024
 
-describe('a server behind another', () => {
-  test('serves what that one holds as its own, keeps it, and goes on when that one is killed and comes back', async () => {
+describe('a server with an upstream', () => {
+  test("serves and keeps the upstream's blobs, and continues while the upstream is killed and restarted", async () => {
     const data = dataDir()
     const first = await startUpstream(data)
     const there = clientOf(first.grpc)
-    const said: string[] = []
-    const note = (_: object, text: string) => void said.push(text)
+    const printed: string[] = []
+    const note = (_: object, text: string) => void printed.push(text)
     const log: Log = { ...silentLog, child: () => log, warn: note, info: note }
     const here = clientOf(
       (await startBehind(first.grpc, { WINDLASS_STORAGE_UPSTREAM_TIMEOUT_SECONDS: '5' }, { log })).grpc,
@@ -47,7 +47,7 @@ describe('a server behind another', () => {
     for (const blob of blobs) expect(Buffer.compare(await here.read(blob), blob.bytes)).toBe(0)
     expect((await here.api.getResult(action.digest)).stdoutRaw).toEqual(Buffer.from('done'))
 
-    // In the middle of a download: the reader has the first message, and takes no more until the upstream is dead.
+    // During a download: the reader has the first message, and reads no more until the upstream is dead.
     const huge = there.blob(32 * MiB)
     await there.write(huge)
     const messages = here.bytestream.messages(here.names.read(huge.digest))[Symbol.asyncIterator]()
@@ -58,7 +58,7 @@ describe('a server behind another', () => {
     })()
     expect((await refusal(rest)).code).toBe(STATUS.unavailable)
 
-    // What is here is served; what is not is a miss, and builds go on.
+    // Local blobs are served; others are a cache miss, and builds continue.
     expect(Buffer.compare(await here.read(large), large.bytes)).toBe(0)
     expect((await here.api.getResult(action.digest)).exitCode).toBe(0)
     expect(hashesOf(await here.missing([...blobs, later, huge]))).toEqual(hashesOf([later, huge]))
@@ -72,11 +72,11 @@ describe('a server behind another', () => {
     const missingNow = async () => (await here.missing([later, huge])).length
     await expect.poll(missingNow, { interval: 200 }).toBe(0)
     expect(Buffer.compare(await here.read(huge), huge.bytes)).toBe(0)
-    expect(said).toContain('upstream does not answer, skipping it for a while')
-    expect(said).toContain('upstream answers again')
+    expect(printed).toContain('upstream does not answer, skipping it for a while')
+    expect(printed).toContain('upstream answers again')
   }, 60_000)
 
-  test('tells of an upstream that is away where that is wanted', async () => {
+  test('returns UNAVAILABLE for an unreachable upstream with when_down = "unavailable"', async () => {
     const first = await startUpstream(dataDir())
     const behind = await startBehind(first.grpc, { WINDLASS_STORAGE_UPSTREAM_WHEN_DOWN: 'unavailable' })
     const here = clientOf(behind.grpc)
@@ -88,7 +88,7 @@ describe('a server behind another', () => {
     expect(await here.missing([held])).toEqual([])
   })
 
-  test('writes through when it is told to', async () => {
+  test('writes to the upstream with write_through', async () => {
     const first = await startUpstream(dataDir())
     const through = await startBehind(first.grpc, { WINDLASS_STORAGE_UPSTREAM_WRITE_THROUGH: 'true' })
     const here = clientOf(through.grpc)
@@ -101,7 +101,7 @@ describe('a server behind another', () => {
     expect((await there.api.getResult(blobs[0]?.digest)).exitCode).toBe(0)
   })
 
-  test('keeps instances apart as that one does, and those with a space of their own altogether', async () => {
+  test('keeps action results of instances apart, and uses no upstream for instances with their own space', async () => {
     const first = await startUpstream(dataDir())
     const behind = await startBehind(first.grpc)
     const one = clientOf(behind.grpc, 'one')
@@ -121,7 +121,7 @@ describe('a server behind another', () => {
     expect((await refusal(clientOf(fixed.grpc, 'apart').api.getResult(action))).code).toBe(STATUS.notFound)
   })
 
-  test('trusts it only by its certificate, and shows its own', async () => {
+  test("requires the upstream's certificate, and sends its own", async () => {
     const authority = createAuthority()
     const folder = dataDir()
     const pem = (name: string, text: string): string => {
@@ -163,7 +163,7 @@ describe('a server behind another', () => {
     ['that writes through it', { WINDLASS_STORAGE_UPSTREAM_WRITE_THROUGH: 'true' }],
     ['that keeps nothing itself', { WINDLASS_STORAGE_CAS_BACKEND: 'grpc' }],
   ])(
-    '%s does everything that windlass check reapi asks of one',
+    '%s passes windlass check reapi',
     async (_, env) => {
       const only = { ...env, WINDLASS_CAPABILITIES_EXEC_ENABLED: 'false' } // there is no worker
       const behind = await startBehind((await startUpstream(dataDir())).grpc, only)
@@ -175,7 +175,7 @@ describe('a server behind another', () => {
   )
 })
 
-test('an instance whose results are read-only says so, and refuses them in clear words', async () => {
+test('an instance with a read-only action cache declares it, and refuses updates with PERMISSION_DENIED', async () => {
   const server = await startBehind(undefined, { WINDLASS_STORAGE_ACTION_CACHE_READ_ONLY_INSTANCES: 'fixed' })
   const fixed = clientOf(server.grpc, 'fixed')
   const update = { actionDigest: fixed.blob().digest, actionResult: resultFrom({}) }
@@ -191,7 +191,7 @@ test('an instance whose results are read-only says so, and refuses them in clear
   expect(await check(server.grpc, '--instance', 'fixed', '--only', 'action-cache.*')).toMatchObject({ failed: 0 })
 })
 
-/** A difference between blobs of many MiB would be printed whole. */
+/** Compares hashes, because a difference between blobs of many MiB would be printed whole. */
 const hashesOf = (blobs: readonly Blob[]): string[] => blobs.map(({ digest }) => digest.hash)
 
 async function check(address: string, ...flags: string[]): Promise<{ passed: number; failed: number }> {

@@ -25,18 +25,18 @@ async function start(grid: SocketGrid, name: string): Promise<ChildProcess> {
 const printed = ({ result }: Awaited<ReturnType<SocketGrid['end']>>) =>
   Buffer.from(result?.stages[0]?.stdout.inline ?? []).toString()
 
-test('the worker among the examples runs Python and JavaScript, many at a time, each once', async () => {
+test('the example WebSocket worker runs 24 concurrent Python and JavaScript tasks, each once', async () => {
   const grid = await startSocketGrid()
   await start(grid, 'example')
-  const wishes = Array.from({ length: 24 }, (_, i) =>
+  const requests = Array.from({ length: 24 }, (_, i) =>
     i % 2 === 0 ? { code: `print(${i})` } : { language: 'javascript', code: `console.log(${i})` },
   )
-  const ends = await Promise.all(wishes.map((wish) => grid.run(wish)))
-  expect(ends.map(printed)).toEqual(wishes.map((_, i) => `${i}\n`))
-  expect(ends.map(({ status }) => [status.state, status.attempt])).toEqual(wishes.map(() => ['completed', 1]))
+  const ends = await Promise.all(requests.map((options) => grid.run(options)))
+  expect(ends.map(printed)).toEqual(requests.map((_, i) => `${i}\n`))
+  expect(ends.map(({ status }) => [status.state, status.attempt])).toEqual(requests.map(() => ['completed', 1]))
 })
 
-test('what it is asked to end in time is ended, and what fails is a result', async () => {
+test('the example WebSocket worker kills a task at its timeout, and reports a failed one as a result', async () => {
   const grid = await startSocketGrid()
   await start(grid, 'example')
   const endless = grid.run({ code: 'while True: pass', limits: { wallMs: 500 } })
@@ -47,7 +47,7 @@ test('what it is asked to end in time is ended, and what fails is a result', asy
   expect((await endless).status.state).toBe('timeout')
 })
 
-test('killed in the middle, its tasks end on another, once', async () => {
+test('tasks of a killed WebSocket worker run again on another one, once', async () => {
   const grid = await startSocketGrid()
   const victim = await start(grid, 'victim')
   const running = await Promise.all(

@@ -1,4 +1,4 @@
-/** Workers that say anything at all, in any order: the server stays, and honest workers lose nothing by it. */
+/** Workers that send arbitrary messages in any order: the server survives, and honest workers are not affected. */
 import { expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -26,7 +26,7 @@ const FIELDS = [
 
 const oneOf = <T>(random: Random, list: readonly T[]): T => list[random.below(list.length)] as T
 
-/** Some of it makes sense. */
+/** Generates a message, sometimes a valid one. */
 function anything(random: Random, known: readonly unknown[]): string | object {
   if (random.chance(0.05)) return random.bytes(random.below(50)).toString('latin1')
   const message: Record<string, unknown> = { type: oneOf(random, TYPES) }
@@ -51,7 +51,7 @@ async function babble(grid: SocketGrid, random: Random, known: unknown[]): Promi
   await worker.closed
 }
 
-test(`nothing that is said brings the server down, or ends a task that was not its own (seed ${seed})`, async () => {
+test(`no message crashes the server, or ends a task of another worker (seed ${seed})`, async () => {
   const random = randomFrom(seed)
   const grid = await startSocketGrid()
   const honest = await grid.worker('honest')

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../../src/testing/eventually.ts'
 import { roundTrip, startSocketGrid } from './socket-grid.ts'
 
-describe('a message with a mistyped field', () => {
-  test('is answered with the field and its problem, and the connection goes on', async () => {
+describe('a WebSocket message with a mistyped field', () => {
+  test('is answered with the field and its problem, and the connection stays open', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
@@ -40,7 +40,7 @@ describe('a message with a mistyped field', () => {
     expect(worker.socket.readyState).toBe(worker.socket.OPEN)
   })
 
-  test('is a heartbeat all the same, without that field', async () => {
+  test('is still accepted as a heartbeat, without that field', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', { load: { maxConcurrent: 3, cpuUsage: 'low' }, status: 7 })
     expect(await worker.hears()).toMatchObject({ type: 'error', refused: 'heartbeat', field: 'load.cpuUsage' })
@@ -52,7 +52,7 @@ describe('a message with a mistyped field', () => {
     expect(await worker.hears()).toMatchObject({ type: 'execute' })
   })
 
-  test('is a result that the worker does not correct: after ten seconds another worker gets the task', async () => {
+  test('is a rejected result: without a correction in ten seconds the task is retried elsewhere', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
@@ -61,7 +61,7 @@ describe('a message with a mistyped field', () => {
     expect(await worker.hears()).toMatchObject({ type: 'error', field: 'output' })
     const other = await grid.worker('other')
     await eventually(() => expect(grid.stateOf('other')).toBe('ONLINE'))
-    worker.heartbeat({ status: 'draining' }) // or the task may come back to it
+    worker.heartbeat({ status: 'draining' }) // otherwise the task may be assigned to it again
     await eventually(() => expect(grid.stateOf('w')).toBe('DRAINING'))
     grid.clock.advance(9000)
     await roundTrip(other)
@@ -76,7 +76,7 @@ describe('a message with a mistyped field', () => {
     expect((await grid.end(operation)).status).toMatchObject({ state: 'completed', worker: 'other', attempt: 2 })
   })
 
-  test('again and again ends the socket', async () => {
+  test('closes the socket with 1008 when it is sent 100 times', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     for (let i = 0; i < 100; i++) worker.send({ type: 'result', taskId: 5 })

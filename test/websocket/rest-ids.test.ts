@@ -17,7 +17,7 @@ async function serverIn(folder: string) {
   return { running, ask, url: `ws://${http}/api/v1/workers/connect` }
 }
 
-test('a worker knows a task by the id that REST returned, also after the server was killed and came back', async () => {
+test('a WebSocket worker receives the task ids of the REST API, also after a restart of the server', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-rest-ids-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   const before = await serverIn(folder)

@@ -3,7 +3,7 @@ import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { until } from '../workers/grid.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
 
-/** Time passes in small steps, and the workers say all the while that they live. */
+/** Advances the clock by seconds, with a heartbeat of the workers before each. */
 async function pass(grid: SocketGrid, seconds: number, beat: () => void): Promise<void> {
   for (let i = 0; i < seconds; i++) {
     beat()
@@ -12,7 +12,7 @@ async function pass(grid: SocketGrid, seconds: number, beat: () => void): Promis
   }
 }
 
-test('a worker that is silent past the limit of a task: another one gets it, and its result counts', async () => {
+test('a task without a result in time is retried on another worker, and a late result is superseded', async () => {
   const grid = await startSocketGrid()
   const silent = await grid.worker('silent')
   const { operation } = await grid.submit({ limits: { wallMs: 2000 } })
@@ -34,7 +34,7 @@ test('a worker that is silent past the limit of a task: another one gets it, and
   expect(Buffer.from(result?.stages[0]?.stdout.inline ?? []).toString()).toBe('in time')
 })
 
-test('a worker whose machine is taken away: its task goes to another at once, and its result does not count', async () => {
+test("a task of a preempted worker is retried at once, and the worker's own result is not applied", async () => {
   const grid = await startSocketGrid()
   const spot = await grid.worker('spot')
   const { operation } = await grid.submit()

@@ -28,10 +28,10 @@ export interface SocketGrid {
   readonly clock: ManualClock
   readonly ending: AbortController
   readonly url: string
-  submit(wish?: SnippetWish): Promise<OperationStatus>
+  submit(request?: SnippetWish): Promise<OperationStatus>
   end(operation: string): Promise<Ended>
-  /** To its end. */
-  run(wish?: SnippetWish): Promise<Ended>
+  /** Submits a snippet and waits for its end. */
+  run(request?: SnippetWish): Promise<Ended>
   worker(clientId: string, more?: object): Promise<ScriptedWorker>
   stateOf(worker: string): string | undefined
 }
@@ -41,7 +41,7 @@ export interface Ended {
   readonly result: CommandResult | undefined
 }
 
-/** An engine, and a server that workers reach by WebSocket only. Its time stands still unless it is moved. */
+/** An engine, and a server that workers reach by WebSocket only. Its clock advances only by the test. */
 export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> = {}): Promise<SocketGrid> {
   const clock = manualClock()
   const ending = new AbortController()
@@ -57,7 +57,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
     version: '1.2.3',
     log: silentLog,
   })
-  const sockets = [websocketWorkers({ desk: engine.workers, clock, ending: ending.signal, ...options })]
+  const sockets = [websocketWorkers({ service: engine.workers, clock, ending: ending.signal, ...options })]
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, sockets })
   onTestFinished(async () => {
     await engine.close()
@@ -68,7 +68,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
     const status = await endOf(engine, operation)
     return { status, result: commandResultOf(status) }
   }
-  const submit = (wish: SnippetWish = {}) => engine.submit(LOCAL_CALLER, submissionOf(wish))
+  const submit = (request: SnippetWish = {}) => engine.submit(LOCAL_CALLER, submissionOf(request))
   return {
     engine,
     clock,
@@ -76,7 +76,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
     url,
     submit,
     end,
-    run: async (wish) => end((await submit(wish)).operation),
+    run: async (request) => end((await submit(request)).operation),
     worker: (clientId, more) => scriptedWorker(url, clientId, more),
     stateOf: (worker) =>
       [...engine.workers.list(), ...engine.workers.lost()].find((one) => one.worker === worker)?.state,
@@ -96,37 +96,37 @@ const submissionOf = ({ language = 'python', code = 'print(1)', limits = {} }: S
 const endOf = (engine: LocalEngine, operation: string): Promise<OperationStatus> =>
   new Promise((resolve, reject) => {
     engine.watch(LOCAL_CALLER, operation, {
-      told: (status) => status.end !== undefined && resolve(status),
+      notify: (status) => status.end !== undefined && resolve(status),
       failed: reject,
     })
   })
 
 export type Said = Readonly<Record<string, unknown>>
 
-/** A worker that says what the test has it say. */
+/** A worker that sends the messages of the test. */
 export interface ScriptedWorker {
   readonly socket: WebSocket
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
   send(message: object | string): void
   heartbeat(more?: object): void
-  /** The next thing that it hears. */
+  /** The next message that it receives. */
   hears(): Promise<Said>
-  /** What it has heard and nobody asked for yet. */
+  /** Messages that it has received and the test has not read yet. */
   readonly unheard: readonly Said[]
-  /** A result for what it was given. */
+  /** Sends a result for a task. */
   finish(task: Said, more?: object): void
 }
 
 export async function scriptedWorker(url: string, clientId: string, more: object = {}): Promise<ScriptedWorker> {
   const socket = new WebSocket(url)
   onTestFinished(() => socket.terminate())
-  const heard: Said[] = []
-  const waiting: ((said: Said) => void)[] = []
+  const received: Said[] = []
+  const waiting: ((printed: Said) => void)[] = []
   socket.on('message', (data) => {
-    const said = JSON.parse(String(data)) as Said
+    const printed = JSON.parse(String(data)) as Said
     const wake = waiting.shift()
-    if (wake === undefined) heard.push(said)
-    else wake(said)
+    if (wake === undefined) received.push(printed)
+    else wake(printed)
   })
   socket.on('error', () => {})
   const closed = once(socket, 'close').then(([code, reason]) => ({ code: Number(code), reason: String(reason) }))
@@ -140,13 +140,14 @@ export async function scriptedWorker(url: string, clientId: string, more: object
     closed,
     send,
     heartbeat,
-    hears: () => new Promise((resolve) => (heard.length > 0 ? resolve(heard.shift() as Said) : waiting.push(resolve))),
-    unheard: heard,
+    hears: () =>
+      new Promise((resolve) => (received.length > 0 ? resolve(received.shift() as Said) : waiting.push(resolve))),
+    unheard: received,
     finish: ({ taskId }, rest = {}) => send({ ...RESULT, taskId, ...rest }),
   }
 }
 
-/** As the protocol's description has them. */
+/** In the form of the protocol's description. */
 const HEARTBEAT = {
   type: 'heartbeat',
   timestamp: '2026-02-21T10:30:00Z',
@@ -162,7 +163,7 @@ const RESULT = {
   executionTime: '1.2s',
 }
 
-/** By then the server has read all that was said before. */
+/** Waits until the server has read all messages sent before. */
 export async function roundTrip({
   socket,
 }: {

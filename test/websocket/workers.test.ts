@@ -6,8 +6,8 @@ import { roundTrip, type Said, type ScriptedWorker, scriptedWorker, startSocketG
 const text = (stream: { readonly inline: Uint8Array | undefined } | undefined): string =>
   Buffer.from(stream?.inline ?? []).toString()
 
-describe('a worker that was written from the protocol alone', () => {
-  test('is given code, and its result is the result', async () => {
+describe('a WebSocket worker without extensions', () => {
+  test("receives code, and its result becomes the task's result", async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('client_abc123')
     const limits = { wallMs: 30_000, memoryBytes: 256_000_000 }
@@ -31,7 +31,7 @@ describe('a worker that was written from the protocol alone', () => {
     expect(worker.unheard).toEqual([])
   })
 
-  test('may end with another code than 0: that is a result, and not tried again', async () => {
+  test('may report a non-zero exit code, which is a result and is not retried', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
@@ -42,7 +42,7 @@ describe('a worker that was written from the protocol alone', () => {
     expect(text(result?.stages[0]?.stderr)).toBe('boom')
   })
 
-  test('that could not run it has failed, and another is tried', async () => {
+  test('that could not run a task causes a retry on another worker', async () => {
     const grid = await startSocketGrid()
     const broken = await grid.worker('broken')
     const { operation } = await grid.submit()
@@ -59,7 +59,7 @@ describe('a worker that was written from the protocol alone', () => {
     expect((await grid.end(operation)).status.state).toBe('completed')
   })
 
-  test('gets as many at a time as it has room for, and the rest as room falls free', async () => {
+  test('gets as many tasks as it has slots, and the next when a slot becomes free', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     for (let i = 0; i < 3; i++) await grid.submit({ code: `${i}` })
@@ -72,7 +72,7 @@ describe('a worker that was written from the protocol alone', () => {
     expect(await worker.hears()).toMatchObject({ code: '2' })
   })
 
-  test('gets only languages that it has, under the names that it has for them', async () => {
+  test('gets only tasks in its languages, under its own names for them', async () => {
     const grid = await startSocketGrid({ canonical: (name) => (name === 'js' ? 'javascript' : name) })
     const worker = await grid.worker('w', { capabilities: ['JS'] })
     await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
@@ -82,7 +82,7 @@ describe('a worker that was written from the protocol alone', () => {
     expect(worker.unheard).toEqual([])
   })
 
-  test('that learns a language gets tasks in it, and keeps those that it has', async () => {
+  test('gets tasks in a language that it adds later, and keeps its running ones', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', { capabilities: ['python'] })
     const { operation } = await grid.submit()
@@ -102,12 +102,12 @@ describe('a worker that was written from the protocol alone', () => {
   })
 })
 
-describe('a worker is', () => {
+describe('the state of a WebSocket worker', () => {
   const load = (cpuUsage: number, more = {}) => ({
     load: { currentTasks: 0, maxConcurrent: 4, cpuUsage, memoryUsage: 0.3, ...more },
   })
 
-  test('degraded while its machine is full, gets less work, and recovers', async () => {
+  test('is DEGRADED while its processor is full: it gets half of its slots, and recovers', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', load(0.5))
     await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
@@ -116,7 +116,7 @@ describe('a worker is', () => {
     for (let i = 0; i < 4; i++) await grid.submit({ code: `${i}` })
     await worker.hears()
     await worker.hears()
-    worker.heartbeat(load(0.95)) // better, and not yet good
+    worker.heartbeat(load(0.95)) // better, but not good yet
     await roundTrip(worker)
     expect([grid.stateOf('w'), worker.unheard]).toEqual(['DEGRADED', []])
     worker.heartbeat(load(0.6))
@@ -125,7 +125,7 @@ describe('a worker is', () => {
     expect(grid.stateOf('w')).toBe('BUSY')
   })
 
-  test('degraded when its memory is full, or others have taken its slots, or it says so', async () => {
+  test('is DEGRADED with full memory, with slots taken by other programs, or when it reports DEGRADED', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', load(0.5))
     const sick = [load(0.1, { memoryUsage: 1 }), load(0.1, { currentTasks: 4 }), { ...load(0.1), status: 'DEGRADED' }]
@@ -137,7 +137,7 @@ describe('a worker is', () => {
     }
   })
 
-  test('offline after 30 s of silence, and its tasks go soon after; a heartbeat brings it back', async () => {
+  test('is OFFLINE after 30 s of silence, and ONLINE again after a heartbeat', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
@@ -157,7 +157,7 @@ describe('a worker is', () => {
     expect((await grid.end(operation)).status.state).toBe('completed')
   })
 
-  test('closing with a goodbye leaves, and what it had goes on elsewhere at once', async () => {
+  test('is removed when it closes with 1001, and its tasks are retried at once', async () => {
     const grid = await startSocketGrid()
     const leaving = await grid.worker('leaving')
     const { operation } = await grid.submit()
@@ -169,7 +169,7 @@ describe('a worker is', () => {
     expect(grid.stateOf('leaving')).toBeUndefined()
   })
 
-  test('cut off has a grace to come back with what it runs', async () => {
+  test('is kept for a grace time after a lost connection, in which it can reconnect with its tasks', async () => {
     const grid = await startSocketGrid()
     const before = await grid.worker('w')
     const { operation } = await grid.submit()
@@ -183,7 +183,7 @@ describe('a worker is', () => {
     expect((await grid.end(operation)).status).toMatchObject({ state: 'completed', attempt: 1 })
   })
 
-  test('cut off and not back in time loses its tasks to others', async () => {
+  test('is lost after the grace time, and its tasks are retried elsewhere', async () => {
     const grid = await startSocketGrid()
     const lost = await grid.worker('lost')
     const { operation } = await grid.submit()
@@ -200,7 +200,7 @@ describe('a worker is', () => {
     expect((await grid.end(operation)).status).toMatchObject({ state: 'completed', worker: 'other', attempt: 2 })
   })
 
-  test('sent away when the server stops, and keeps its tasks', async () => {
+  test('is kept when the stopping server closes its socket with 1001', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
@@ -214,10 +214,10 @@ describe('a worker is', () => {
   })
 })
 
-describe('a worker that knows more words', () => {
+describe('a WebSocket worker with extensions', () => {
   const knowing = { extensions: ['accepted', 'cancel', 'drain', 'ack'] }
 
-  test('says itself when it begins, and shows what is printed', async () => {
+  test('reports the start itself, and streams output', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', knowing)
     expect(await worker.hears()).toMatchObject({ type: 'heartbeat_ack', clientId: 'w' })
@@ -237,7 +237,7 @@ describe('a worker that knows more words', () => {
     ])
   })
 
-  test('is told to stop what was cancelled', async () => {
+  test('receives a cancel message for a cancelled task', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', knowing)
     await worker.hears()
@@ -251,7 +251,7 @@ describe('a worker that knows more words', () => {
     expect((await grid.end(operation)).status.state).toBe('cancelled')
   })
 
-  test('is told to take no more, and may say so itself', async () => {
+  test('is DRAINING when it reports draining, also after a drain and a resume by the server', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', knowing)
     await worker.hears()
@@ -261,7 +261,7 @@ describe('a worker that knows more words', () => {
     await eventually(() => expect(grid.stateOf('w')).toBe('DRAINING'))
   })
 
-  test('is told that its list has what is not its own', async () => {
+  test('receives a cancel message for a listed task that it does not hold', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', knowing)
     await worker.hears()
@@ -269,13 +269,13 @@ describe('a worker that knows more words', () => {
     expect(await worker.hears()).toEqual({ type: 'cancel', taskId: 'made-up', reason: 'superseded' })
   })
 
-  test('may echo the number of the attempt: a result of an older attempt is not applied to a newer one', async () => {
+  test('may send the attempt number: a result of an older attempt is superseded', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', { ...knowing, load: { maxConcurrent: 2 } })
     await worker.hears()
     const { operation } = await grid.submit()
     const first = await worker.hears()
-    // The worker lists nothing, so the lease ends, and the server leases the task to it again.
+    // The worker lists no task, so the lease ends, and the server leases the task to it again.
     while (!worker.unheard.some(isExecute)) {
       worker.heartbeat({ running: [] })
       await roundTrip(worker)
@@ -296,26 +296,26 @@ describe('a worker that knows more words', () => {
 const isExecute = ({ type }: Said): boolean => type === 'execute'
 const isAck = ({ type }: Said): boolean => type === 'result_ack'
 
-async function hearsUntil(worker: ScriptedWorker, isLast: (said: Said) => boolean): Promise<Said[]> {
-  const heard: Said[] = []
-  do heard.push(await worker.hears())
-  while (!isLast(heard.at(-1) as Said))
-  return heard
+async function hearsUntil(worker: ScriptedWorker, isLast: (printed: Said) => boolean): Promise<Said[]> {
+  const received: Said[] = []
+  do received.push(await worker.hears())
+  while (!isLast(received.at(-1) as Said))
+  return received
 }
 
-describe('of a hostile worker', () => {
+describe('a hostile WebSocket worker', () => {
   test.each([
     ['what is not JSON', '{', 'not JSON'],
     ['what is no object', '[]', 'object with a type'],
     ['another name', { type: 'heartbeat', clientId: 'somebody-else' }, 'another name'],
-  ])('%s ends its socket, with the reason', async (_, message, reason) => {
+  ])('that sends %s is disconnected with 1008 and the reason', async (_, message, reason) => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     worker.send(message)
     expect(await worker.closed).toMatchObject({ code: 1008, reason: expect.stringContaining(reason) })
   })
 
-  test('words that nobody knows are passed over', async () => {
+  test('may send messages of an unknown type, which are ignored', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
     worker.send({ type: 'telemetry', anything: true })
@@ -324,7 +324,7 @@ describe('of a hostile worker', () => {
     expect(await worker.hears()).toMatchObject({ type: 'execute' })
   })
 
-  test("a result for another's task changes nothing", async () => {
+  test('cannot end the task of another worker', async () => {
     const grid = await startSocketGrid()
     const honest = await grid.worker('honest')
     const { operation } = await grid.submit()
@@ -334,7 +334,7 @@ describe('of a hostile worker', () => {
     thief.finish(task, { output: 'stolen' })
     expect(await thief.hears()).toMatchObject({ type: 'result_ack', taken: 'superseded' })
     thief.send({ type: 'output', taskId: task.taskId, stream: 'stdout', data: 'stolen' })
-    thief.heartbeat({ running: [task.taskId] }) // claiming it does not help either
+    thief.heartbeat({ running: [task.taskId] }) // listing it as running does not help either
     await thief.hears()
     thief.finish(task, { output: 'stolen' })
     expect(await thief.hears()).toMatchObject({ type: 'result_ack', taken: 'superseded' })
@@ -344,7 +344,7 @@ describe('of a hostile worker', () => {
     expect(text(result?.stages[0]?.stdout)).toBe('Hello, World!\n')
   })
 
-  test('the same result twice counts once, and one under an old number never', async () => {
+  test('has a repeated result applied once, and one with a wrong fencing number never', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', { extensions: ['ack'] })
     await worker.hears()
@@ -359,13 +359,13 @@ describe('of a hostile worker', () => {
     expect(text((await grid.end(operation)).result?.stages[0]?.stdout)).toBe('Hello, World!\n')
   })
 
-  test('a result before any heartbeat ends its socket', async () => {
+  test('that sends a result before a heartbeat is disconnected with 1008', async () => {
     const grid = await startSocketGrid()
     const mute = await scriptedWorker(grid.url, 'w', { type: 'result', taskId: 'a.1-1' })
     expect(await mute.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('first message') })
   })
 
-  test('silence from the start ends its socket', async () => {
+  test('that sends no heartbeat for 10 s is disconnected with 1008', async () => {
     const grid = await startSocketGrid()
     const mute = await scriptedWorker(grid.url, 'w', { type: 'nothing' })
     await roundTrip(mute)
@@ -373,13 +373,13 @@ describe('of a hostile worker', () => {
     expect(await mute.closed).toMatchObject({ code: 1008, reason: 'no heartbeat came' })
   })
 
-  test('slots beyond all measure are not believed', async () => {
+  test('that offers 10^12 slots gets 1,024', async () => {
     const grid = await startSocketGrid()
     await grid.worker('w', { load: { maxConcurrent: 1e12 } })
     await eventually(() => expect(grid.engine.workers.list()[0]?.slots).toBe(1024))
   })
 
-  test('a name that is taken ends the socket of who had it', async () => {
+  test('that takes the name of another worker replaces it, and the first is disconnected with 1008', async () => {
     const grid = await startSocketGrid()
     const first = await grid.worker('w')
     await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))

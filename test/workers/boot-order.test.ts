@@ -8,7 +8,7 @@ import { ownFolder } from './worker-here.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-/** A port that is free now, and that nothing else on this machine is likely to take in the next seconds. */
+/** A port that is free now, and that no other program of this machine is likely to take in the next seconds. */
 const freePort = (): Promise<number> =>
   new Promise((found) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -36,18 +36,20 @@ function startWorker(flags: readonly string[]) {
     child.kill('SIGKILL')
     await gone
   })
+  const err = (): string => texts.err
   const logged = (message: string): number => texts.err.split(`"msg":"${message}`).length - 1
-  return { out: () => texts.out, logged, gone, signal: (name: NodeJS.Signals) => void child.kill(name) }
+  return { out: () => texts.out, err, logged, gone, signal: (name: NodeJS.Signals) => void child.kill(name) }
 }
 
-/** The worker waits for the store of its server at first, and for the server itself after a restart. */
-const WAITING = 'waiting for the '
+/** The worker first waits for the store of its server, and after a restart retries the server itself. */
+const WAITING = 'waiting for the store of the server'
+const RETRYING = 'server cannot be reached, retrying'
 
 test.each(['grpc', 'http'] as const)('a worker over %s may be started before its server', async (protocol) => {
   const [grpc, http] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${protocol === 'grpc' ? grpc : http}`
   const worker = startWorker(['--protocol', protocol, '--server-url', url])
-  // The languages are tested while it waits.
+  // The worker tests its languages while it waits.
   await until(() => worker.logged(WAITING) > 0 && worker.logged('languages offered') > 0)
   expect(worker.out()).toBe('')
 
@@ -56,18 +58,32 @@ test.each(['grpc', 'http'] as const)('a worker over %s may be started before its
   await until(() => worker.out().includes('"ready":true'))
   await until(async () => (await server.client.languages()).some(({ name }) => name === 'bash'))
   expect(worker.logged(WAITING)).toBe(1)
+  expect(worker.logged(RETRYING)).toBe(0)
 
-  // A restart of the server is one more wait, and logged once more.
+  // A restart of the server causes one more wait, which is logged once.
   await server.kill()
-  await until(() => worker.logged(WAITING) === 2)
+  await until(() => worker.logged(RETRYING) > 0)
   const again = await server.again()
   await until(async () => (await again.client.languages()).some(({ name }) => name === 'bash'))
-  expect(worker.logged(WAITING)).toBe(2)
+  expect(worker.logged(RETRYING)).toBe(1)
+  expect(worker.logged(WAITING)).toBe(1)
 })
 
-test('a worker that waits for its server ends at once when it is told to', async () => {
-  const worker = startWorker(['--server-url', `http://127.0.0.1:${await freePort()}`])
+test.each(['grpc', 'http'])('a worker over %s that waits for its server exits with 0 on SIGTERM', async (protocol) => {
+  const flags = ['--protocol', protocol, '--server-url', `http://127.0.0.1:${await freePort()}`]
+  const worker = startWorker(flags)
+  await until(() => worker.logged('languages offered') > 0)
+  // An HTTP store retries requests of tasks for 30 seconds, but not the first contact: a wait is logged at once.
+  const startedAt = Date.now()
   await until(() => worker.logged(WAITING) > 0)
   worker.signal('SIGTERM')
   expect(await worker.gone).toBe(0)
+  expect(Date.now() - startedAt).toBeLessThan(25_000)
+})
+
+test('a worker over HTTP whose address is the gRPC port logs that', async () => {
+  const server = await serverProcess(ownFolder())
+  const worker = startWorker(['--protocol', 'http', '--server-url', `http://${server.grpc}`])
+  await until(() => worker.logged(WAITING) > 0)
+  expect(worker.err()).toContain('the store answered 421: this is the gRPC port')
 })

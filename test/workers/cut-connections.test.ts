@@ -4,11 +4,11 @@ import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { startGrid } from './grid.ts'
 import { workerHere } from './worker-here.ts'
 
-test('however often its connection is cut, every task has one result', async () => {
+test('every task of a gRPC worker has one result although its connection is cut every 150 ms', async () => {
   const grid = await startGrid({
     scheduler: {
       disconnectGraceMs: 5000,
-      deliveryGraceMs: 200, // a lease that got lost on its way is found out soon
+      deliveryGraceMs: 200, // a lease that was lost in transit is detected soon
       retry: { maxRetries: 100, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
     },
   })

@@ -37,9 +37,9 @@ async function closedDoor(behind: string) {
   }
 }
 
-describe('a worker', () => {
+describe('a gRPC worker', () => {
   test.each([false, true])(
-    'runs actions with their inputs, and stores what they made (read by digest: %s)',
+    'runs actions with their inputs and stores their outputs (read by digest: %s)',
     async (byDigest) => {
       const grid = await startGrid()
       await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
@@ -61,7 +61,7 @@ describe('a worker', () => {
     },
   )
 
-  test('runs as many at a time as it has slots, and all in the end', async () => {
+  test('runs two tasks at a time with two slots, and finally all twelve', async () => {
     const grid = await startGrid()
     await workerHere(grid.address, { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '2' })
     const all = await Promise.all(Array.from({ length: 12 }, (_, i) => grid.submit({ script: `echo ${i}` })))
@@ -70,7 +70,7 @@ describe('a worker', () => {
     expect(grid.engine.workers.list()).toMatchObject([{ slots: 2, leases: 0 }])
   })
 
-  test('says what it offers, and gets what asks for that', async () => {
+  test('lists its properties, and gets the tasks that require them', async () => {
     const grid = await startGrid()
     await workerHere(grid.address, {
       WINDLASS_WORKER_PLATFORM: 'container=none,Arch=riscv',
@@ -90,7 +90,7 @@ describe('a worker', () => {
     expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
   })
 
-  test('ends what takes longer than it may', async () => {
+  test('kills a task at its timeout and returns its output so far', async () => {
     const grid = await startGrid()
     await workerHere(grid.address)
     const { operation } = await grid.submit({ script: 'echo begun; sleep 60', timeoutMs: 300 })
@@ -99,7 +99,7 @@ describe('a worker', () => {
     expect(text(resultOf(status).stdout.raw)).toBe('begun\n')
   })
 
-  test('ends what is cancelled, and confirms it', async () => {
+  test('stops a cancelled task and confirms it', async () => {
     const grid = await startGrid()
     await workerHere(grid.address)
     const { script, begun } = gate()
@@ -111,7 +111,7 @@ describe('a worker', () => {
     await until(() => grid.engine.workers.list()[0]?.leases === 0)
   })
 
-  test('shows what is printed while it is printed', async () => {
+  test('streams output while the task runs', async () => {
     const grid = await startGrid()
     await workerHere(grid.address)
     const wait = gate()
@@ -130,7 +130,7 @@ describe('a worker', () => {
     expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
   })
 
-  test('stages the next task while its slots are taken, and begins it when one is free', async () => {
+  test('stages the next task while its slots are taken, and starts it when one is free', async () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address, {
       WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1',
@@ -151,10 +151,10 @@ describe('a worker', () => {
     const { stdout, metadata } = resultOf(status)
     expect(text(stdout.raw)).toBe('fetched ahead')
     const { seconds = 0, nanos = 0 } = metadata?.times.executionStart ?? {}
-    expect(seconds * 1000 + nanos / 1e6).toBeGreaterThanOrEqual(releasedAt) // waiting is not running
+    expect(seconds * 1000 + nanos / 1e6).toBeGreaterThanOrEqual(releasedAt) // waiting does not count as execution
   })
 
-  test('gives back what it staged when a slot falls free elsewhere', async () => {
+  test('returns a prefetched task when another worker has a free slot', async () => {
     const grid = await startGrid()
     const settings = { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1', WINDLASS_WORKER_PREFETCH_TASKS: '1' }
     await workerHere(grid.address, settings)
@@ -170,7 +170,7 @@ describe('a worker', () => {
     expect(await grid.end(first.operation)).toMatchObject({ state: 'completed', attempt: 1 })
   })
 
-  test('tells at once that inputs are missing or that a command makes no sense: no other could do it', async () => {
+  test('reports missing inputs and invalid commands as final, because no other worker could run them', async () => {
     const grid = await startGrid()
     await workerHere(grid.address)
     const { operation } = await grid.submit({ script: 'true' }, { spec: Buffer.from('nonsense') })
@@ -187,7 +187,7 @@ describe('a worker', () => {
     })
   })
 
-  test('leaves no room behind', async () => {
+  test('deletes its rooms', async () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address)
     const { operation } = await grid.submit({ script: 'mkdir -p a/b; echo x > a/b/c; chmod 500 a/b' })
@@ -197,8 +197,8 @@ describe('a worker', () => {
   })
 })
 
-describe('a worker that is to stop', () => {
-  test('takes nothing new, finishes what runs, and says goodbye', async () => {
+describe('a gRPC worker that stops', () => {
+  test('takes no new task, finishes its tasks, and unregisters', async () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address, { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '2' })
     const wait = gate()
@@ -215,7 +215,7 @@ describe('a worker that is to stop', () => {
     expect(grid.engine.workers.list()).toEqual([])
   })
 
-  test('gives back what did not finish in time', async () => {
+  test('returns tasks that did not finish within the drain timeout', async () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address, { WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '0.1' })
     const wait = gate()
@@ -229,7 +229,7 @@ describe('a worker that is to stop', () => {
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'w2' })
   })
 
-  test('does so when the server tells it to', async () => {
+  test('ends and unregisters when the server orders a shutdown', async () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address)
     await until(() => grid.engine.workers.list().length === 1)
@@ -239,8 +239,8 @@ describe('a worker that is to stop', () => {
   })
 })
 
-describe('when the server is killed and comes back', () => {
-  test('its workers register again with what they run, and their results are taken', async () => {
+describe('a restart of the server', () => {
+  test('lets workers register again with their running tasks, whose results are applied', async () => {
     const records = memoryRecords()
     const before = await startGrid({ journal: memoryJournal(records) })
     const worker = await workerHere(before.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
@@ -256,7 +256,7 @@ describe('when the server is killed and comes back', () => {
     expect(await after.end(operation)).toMatchObject({ state: 'completed', worker: 'w1', attempt: 1 })
   })
 
-  test('a result that it had no chance to hear is told again until it does', async () => {
+  test('lets a worker resend a result that was not acknowledged', async () => {
     const records = memoryRecords()
     const before = await startGrid({ journal: memoryJournal(records) })
     await workerHere(before.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
@@ -272,7 +272,7 @@ describe('when the server is killed and comes back', () => {
   })
 })
 
-test('a worker that cannot renew its leases ends their commands by its own clock', async () => {
+test("a worker that cannot renew a lease kills its command when the lease expires by the worker's clock", async () => {
   const grid = await startGrid({ scheduler: { leaseMs: 700 } })
   await workerHere(grid.address, { WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '0.1' })
   const pidFile = join(ownFolder(), 'pid')
@@ -287,11 +287,11 @@ test('a worker that cannot renew its leases ends their commands by its own clock
   await until(() => !isAlive())
 })
 
-test('a worker whose store does not answer waits for it, and registers only then', async () => {
+test('a worker whose store does not respond waits for it before it registers', async () => {
   const grid = await startGrid()
   const store = await closedDoor(grid.address)
   const worker = await workerHere(grid.address, { WINDLASS_WORKER_CAS_URL: `http://${store.address}` })
-  await until(() => store.refused() >= 2) // it tries again, and the server itself would have registered it
+  await until(() => store.refused() >= 2) // it retries, and the server itself would have registered it
   expect(grid.engine.workers.list()).toEqual([])
   store.open()
   await until(() => grid.engine.workers.list().length === 1)
@@ -301,35 +301,35 @@ test('a worker whose store does not answer waits for it, and registers only then
   expect(text(resultOf(ended).stdout.raw)).toBe('stored')
 })
 
-describe('a worker does not start', () => {
-  test('without room on its disk', async () => {
+describe('the start of a worker fails', () => {
+  test('without the required free disk space', async () => {
     const grid = await startGrid()
     const settings = { WINDLASS_WORKER_HOST_MIN_FREE_BYTES: `${2 ** 52}` }
     await expect(workerHere(grid.address, settings)).rejects.toThrow('MiB free, and a worker needs')
   })
 
-  test('with a backend that is not there', async () => {
+  test('with a backend that is not available', async () => {
     const grid = await startGrid()
     await expect(
       workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'docker', DOCKER_HOST: 'unix:///nowhere' }),
     ).rejects.toThrow('the docker backend does not work here')
   })
 
-  test('in the folder of another', async () => {
+  test('in a work directory that another worker uses', async () => {
     const grid = await startGrid()
     const folder = ownFolder()
     await workerHere(grid.address, { WINDLASS_WORKER_HOST_WORK_DIR: folder })
     await expect(workerHere(grid.address, { WINDLASS_WORKER_HOST_WORK_DIR: folder })).rejects.toThrow('is in use')
   })
 
-  test('with an address that is none', async () => {
+  test('with an invalid server address', async () => {
     await expect(workerHere('127.0.0.1:1', { WINDLASS_WORKER_SERVER_URL: 'ftp://x' })).rejects.toThrow(
       'worker.server_url: ftp://x is none of',
     )
   })
 })
 
-test('a worker comes by TLS, to servers that it has reason to trust', async () => {
+test('a worker connects by TLS only to a server whose CA it trusts', async () => {
   const { cert, key } = selfSigned()
   const grid = await startGrid({ tls: { cert, key } })
   const settings = { WINDLASS_WORKER_SERVER_URL: `https://${grid.address}` }
@@ -347,7 +347,7 @@ test('a worker comes by TLS, to servers that it has reason to trust', async () =
   ).rejects.toThrow('worker.tls.ca_file')
 })
 
-test('of two workers with one name the first gives way, and says why', async () => {
+test('a second worker with the same name replaces the first, which ends with an error', async () => {
   const grid = await startGrid()
   const settings = { WINDLASS_WORKER_WORKER_ID: 'twin' }
   const first = await workerHere(grid.address, settings)

@@ -1,6 +1,6 @@
 /**
- * Messages from a worker that does not hold the lease, by every way that a worker can speak to the server, before and
- * after a restart of the server. The server rejects each, and the task stays as its holder left it.
+ * Messages from a worker that does not hold the lease, by every protocol of workers, before and after a restart of the
+ * server. The server rejects each, and the task stays as its holder left it.
  */
 import { status } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,8 +10,8 @@ import { createChannel } from '../../src/grpc/client/channel.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
-import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
-import { outputPieceToProto, serverMessageFromProto, workerMessageToProto } from '../../src/wire/workers/stream.ts'
+import { serverMessageFromProto, workerMessageToProto } from '../../src/wire/workers/lease-stream.ts'
+import { outputPieceToProto, taskUpdateToProto } from '../../src/wire/workers/report.ts'
 import { type HttpGrid, startHttpGrid } from '../http-workers/http-grid.ts'
 import { until } from './grid.ts'
 import { type SeedClient, seedClient } from './seed-client.ts'
@@ -29,7 +29,7 @@ interface Target {
   readonly operation: string
 }
 
-/** By the seed's service, under both of its names: as a worker that is registered, and as one that nobody knows. */
+/** By the seed's service, under both of its names: from a registered worker and from unknown ones. */
 async function byGrpc({ grid, taskId }: Target): Promise<void> {
   for (const service of SERVICES) {
     const client = seedClient(grid.address, service)
@@ -47,7 +47,7 @@ async function byGrpc({ grid, taskId }: Target): Promise<void> {
   }
 }
 
-/** By our own stream, which also has messages for output and for what it takes back. */
+/** By our own stream, which also has messages for output and for returned tasks. */
 async function byStream({ grid, taskId }: Target): Promise<void> {
   const timing = { now: systemClock.monotonic, after: systemClock.after }
   const channel = createChannel({ address: { host: '127.0.0.1', port: grid.port }, timing })
@@ -69,7 +69,7 @@ async function byStream({ grid, taskId }: Target): Promise<void> {
   call.write(workerMessageToProto({ kind: 'register', registration }))
   const next = async () => serverMessageFromProto((await call.next()) ?? new Uint8Array())
   expect(await next()).toEqual({ kind: 'registered' })
-  expect(await next()).toEqual({ kind: 'stop', attemptId: taskId, why: 'superseded' }) // what it claimed to run
+  expect(await next()).toEqual({ kind: 'stop', attemptId: taskId, why: 'superseded' }) // the claimed task
   call.write(workerMessageToProto({ kind: 'started', attemptId: taskId }))
   expect(await next()).toEqual({ kind: 'stop', attemptId: taskId, why: 'superseded' })
   call.write(workerMessageToProto({ kind: 'input-taken', attemptId: taskId, number: 1 }))
@@ -93,15 +93,20 @@ async function byStream({ grid, taskId }: Target): Promise<void> {
 
 async function byHttp({ grid, taskId }: Target): Promise<void> {
   const workers = '/api/v1/workers'
-  const { json } = await grid.call('POST', workers, { name: 'f', hostname: 'h', runtime: 'none', running: [taskId] })
-  const seen = await grid.call('PUT', `${workers}/${json.id}/heartbeat`, { running: [taskId] })
+  const { json } = await grid.call('POST', workers, {
+    name: 'f',
+    hostname: 'h',
+    runtime: 'none',
+    running_tasks: [taskId],
+  })
+  const seen = await grid.call('PUT', `${workers}/${json.id}/heartbeat`, { running_tasks: [taskId] })
   expect(seen.status).toBe(200)
   for (const id of [String(json.id), 'nobody']) {
     const path = `${workers}/${id}/tasks/${taskId}`
     for (const [route, body] of [
       ['status', { state: 'RUNNING' }],
       ['status', { state: 'RUNNING', stdout: 'forged' }],
-      ['status', { output: [{ stream: 'stdout', data: 'Zm9yZ2Vk', offset: 0 }] }],
+      ['status', { output: [{ stream: 'stdout', data: 'Zm9yZ2Vk', at: 0 }] }],
       ['status', { state: 'SUCCESS', exit_code: 0, stdout: 'forged' }],
       ['complete', { state: 'SUCCESS', exit_code: 0, stdout: 'forged' }],
       ['complete', { state: 'FAILED', error: 'forged' }],
@@ -117,8 +122,8 @@ async function byHttp({ grid, taskId }: Target): Promise<void> {
 async function byWebSocket({ grid, taskId, operation }: Target): Promise<void> {
   const socket = new WebSocket(`${grid.url.replace('http', 'ws')}/api/v1/workers/connect`)
   onTestFinished(() => socket.terminate())
-  const heard: Record<string, unknown>[] = []
-  socket.on('message', (data) => heard.push(JSON.parse(String(data))))
+  const received: Record<string, unknown>[] = []
+  socket.on('message', (data) => received.push(JSON.parse(String(data))))
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
   const heartbeat = {
     type: 'heartbeat',
@@ -135,8 +140,8 @@ async function byWebSocket({ grid, taskId, operation }: Target): Promise<void> {
     send({ type: 'output', taskId: id, stream: 'stdout', data: 'forged', offset: 0 })
     send({ type: 'result', taskId: id, success: true, output: 'forged', error: '', exitCode: 0 })
   }
-  await until(() => heard.filter(({ type }) => type === 'result_ack').length === 2)
-  for (const { type, taken } of heard) if (type === 'result_ack') expect(taken).toBe('superseded')
+  await until(() => received.filter(({ type }) => type === 'result_ack').length === 2)
+  for (const { type, taken } of received) if (type === 'result_ack') expect(taken).toBe('superseded')
 }
 
 test.each(['before', 'after'])(

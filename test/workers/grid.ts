@@ -11,12 +11,12 @@ import { logStreams } from '../../src/doors/grpc/logs/door.ts'
 import { reportingFaults } from '../../src/doors/grpc/report-faults.ts'
 import { workersDoor } from '../../src/doors/grpc/workers/door.ts'
 import { createEngine, type LocalEngine } from '../../src/engine/engine.ts'
-import type { EngineOptions } from '../../src/engine/state/engine-options.ts'
+import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import type { OperationStatus } from '../../src/engine/tasks/status.ts'
 import type { TaskRequest } from '../../src/engine/tasks/task-request.ts'
 import { createServer, type ServerTls } from '../../src/grpc/server/server.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
-import { reportCheck } from '../../src/services/workers/reported-result.ts'
+import { reportCheck } from '../../src/services/workers/report-check.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import type { Journal } from '../../src/storage/journal/journal.ts'
@@ -24,7 +24,7 @@ import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import { verifying } from '../../src/storage/verification/verifying.ts'
-import { actionSpecToProto } from '../../src/wire/tasks/action-spec.ts'
+import { actionSpecToProto } from '../../src/wire/tasks/task-spec.ts'
 import { putBlob, putTree, type TreeSpec } from '../../src/worker/trees.fixture.ts'
 
 export interface TestGrid {
@@ -33,13 +33,13 @@ export interface TestGrid {
   /** `127.0.0.1:12345` */
   readonly address: string
   readonly port: number
-  /** As a client would by Execute: puts the action into the store, and submits it. */
+  /** Stores the action and submits it, as Execute does for a client. */
   submit(order: ActionWish, rest?: Partial<TaskRequest>): Promise<OperationStatus>
-  /** Resolves with its last word. */
+  /** Resolves with its final status. */
   end(operation: string): Promise<OperationStatus>
-  /** Resolves when its worker has said that it runs. */
+  /** Resolves when its worker has reported that it runs. */
   running(operation: string): Promise<void>
-  /** Ends it without a word to anybody: what the journal has is all that is left. */
+  /** Ends it without notifying any peer: only the journal is left. */
   kill(): void
 }
 
@@ -48,7 +48,7 @@ export interface ActionWish {
   readonly outputs?: readonly string[]
   readonly inputs?: TreeSpec
   readonly timeoutMs?: number
-  /** Leave action and command to be read from the store. */
+  /** Omits action and command from the lease, so that the worker reads them from the store. */
   readonly byDigest?: boolean
 }
 
@@ -64,7 +64,7 @@ export interface GridOptions {
 
 const bulk = threadPool(1)
 
-/** Store, engine and the workers' door in this process; it ends with the test. */
+/** Store, engine and the worker API in this process; closed at the end of the test. */
 export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
   const { journal = memoryJournal(), blobs = memoryStore(), port = 0, clock = systemClock } = options
   let isDead = false
@@ -92,9 +92,9 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
     services: [
       ...reapi,
       ...workersDoor({
-        desk: engine.workers,
+        service: engine.workers,
         clock,
-        checkReport: reportCheck({ desk: engine.workers, instances }),
+        checkReport: reportCheck({ service: engine.workers, instances }),
         ...(options.ending && { ending: options.ending }),
       }),
     ],
@@ -112,7 +112,7 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
     blobs,
     address: `127.0.0.1:${bound.port}`,
     port: bound.port,
-    submit: async (wish, rest) => engine.submit(LOCAL_CALLER, { ...(await submissionFor(blobs, wish)), ...rest }),
+    submit: async (request, rest) => engine.submit(LOCAL_CALLER, { ...(await submissionFor(blobs, request)), ...rest }),
     end: (operation) => endOf(engine, operation),
     running: (operation) => until(async () => (await engine.find(LOCAL_CALLER, operation))?.state === 'running'),
     kill() {
@@ -125,7 +125,7 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
 function endOf(engine: LocalEngine, operation: string): Promise<OperationStatus> {
   return new Promise((resolve, reject) => {
     engine.watch(LOCAL_CALLER, operation, {
-      told: (status) => {
+      notify: (status) => {
         if (status.end !== undefined) resolve(status)
       },
       failed: reject,
@@ -133,9 +133,9 @@ function endOf(engine: LocalEngine, operation: string): Promise<OperationStatus>
   })
 }
 
-/** With sha256 throughout. */
-export async function putAction(blobs: BlobStore, wish: ActionWish) {
-  const { script, outputs = [], inputs = {}, timeoutMs } = wish
+/** Uses sha256 throughout. */
+export async function putAction(blobs: BlobStore, request: ActionWish) {
+  const { script, outputs = [], inputs = {}, timeoutMs } = request
   const command = encoded('Command', {
     arguments: ['/bin/sh', '-c', script],
     environmentVariables: [{ name: 'PATH', value: '/usr/bin:/bin' }],
@@ -151,19 +151,19 @@ export async function putAction(blobs: BlobStore, wish: ActionWish) {
   return { digest, action, command, text: formatDigest(digest) }
 }
 
-export async function submissionFor(blobs: BlobStore, wish: ActionWish): Promise<TaskRequest> {
-  const { digest, action, command } = await putAction(blobs, wish)
-  const inline = wish.byDigest ? undefined : { action, command }
+export async function submissionFor(blobs: BlobStore, request: ActionWish): Promise<TaskRequest> {
+  const { digest, action, command } = await putAction(blobs, request)
+  const inline = request.byDigest ? undefined : { action, command }
   return {
     instance: '',
     origin: 'action',
     spec: actionSpecToProto({ actionDigest: digest, inline }),
     mayStartEarly: true,
-    ...(wish.timeoutMs !== undefined && { timeoutMs: wish.timeoutMs }),
+    ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
   }
 }
 
-/** Until it is so; the time is only there so that a failing test ends. */
+/** Polls until the condition holds; the time limit only ends a failing test. */
 export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 120_000): Promise<void> {
   const end = performance.now() + mostMs
   while (!(await isSo())) {

@@ -1,4 +1,4 @@
-/** Workers that report results which no client could use: the attempt has failed, and nobody sees the result. */
+/** Workers that report malformed results: the attempt fails, and no client receives the result. */
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/hashing/hash-of.ts'
@@ -23,7 +23,7 @@ const MALFORMED: readonly (readonly [string, ResultParts])[] = [
   ['a tree with a path as a name', { outputDirectories: [{ path: 'out', treeDigest: named(TREE) }] }],
 ]
 
-/** One task that fails at its first fault: what its end says is what came of the first report. */
+/** One task that fails at its first fault: its end reports how the first result was judged. */
 async function gridWithTask() {
   const grid = await startHttpGrid({ scheduler: { retry: { ...DEFAULT_OPTIONS.retry, maxRetries: 0 } } })
   await putBlob(grid.blobs, TREE)
@@ -31,21 +31,24 @@ async function gridWithTask() {
   return { grid, operation }
 }
 
-test.each(MALFORMED)('over gRPC: %s', async (_, parts) => {
-  const { grid, operation } = await gridWithTask()
-  const client = seedClient(grid.address)
-  await client.call('RegisterWorker', { workerId: 'w', capabilities: { maxConcurrentExecutions: 1 } })
-  const leased = await client.call('LeaseTask', { workerId: 'w', maxTasks: 1, timeoutSeconds: '5' })
-  const [{ taskId }] = (leased as { tasks: [{ taskId: string }] }).tasks
-  const result = { exitCode: 0, ...(jsonOf(parts) as object) }
-  const report = client.call('UpdateTaskStatus', { workerId: 'w', taskId, status: 'COMPLETED', result })
-  await expect(report).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
-  const { end } = await grid.end(operation)
-  expect(end).toMatchObject({ state: 'failed', what: expect.stringContaining('its worker sent no result') })
-  expect(end?.result).toBeUndefined()
-})
+test.each(MALFORMED)(
+  "a gRPC worker's result with %s is refused with INVALID_ARGUMENT, and the attempt fails",
+  async (_, parts) => {
+    const { grid, operation } = await gridWithTask()
+    const client = seedClient(grid.address)
+    await client.call('RegisterWorker', { workerId: 'w', capabilities: { maxConcurrentExecutions: 1 } })
+    const leased = await client.call('LeaseTask', { workerId: 'w', maxTasks: 1, timeoutSeconds: '5' })
+    const [{ taskId }] = (leased as { tasks: [{ taskId: string }] }).tasks
+    const result = { exitCode: 0, ...(jsonOf(parts) as object) }
+    const report = client.call('UpdateTaskStatus', { workerId: 'w', taskId, status: 'COMPLETED', result })
+    await expect(report).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
+    const { end } = await grid.end(operation)
+    expect(end).toMatchObject({ state: 'failed', what: expect.stringContaining('its worker sent no result') })
+    expect(end?.result).toBeUndefined()
+  },
+)
 
-test.each(MALFORMED)('over HTTP: %s', async (_, parts) => {
+test.each(MALFORMED)("an HTTP worker's result with %s is refused with 400, and the attempt fails", async (_, parts) => {
   const { grid, operation } = await gridWithTask()
   const about = { name: 'w', hostname: 'h', runtime: 'none', wants_spec: true }
   const { json } = await grid.call('POST', '/api/v1/workers', about)
@@ -58,7 +61,7 @@ test.each(MALFORMED)('over HTTP: %s', async (_, parts) => {
   expect((await grid.end(operation)).end).toMatchObject({ state: 'failed' })
 })
 
-/** As protobuf writes JSON: bytes as base64, 64-bit numbers as text. */
+/** In the JSON form of protobuf: bytes as base64, 64-bit numbers as text. */
 const jsonOf = (value: unknown): unknown => {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (Array.isArray(value)) return value.map(jsonOf)

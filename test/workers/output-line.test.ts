@@ -4,18 +4,18 @@ import { createChannel } from '../../src/grpc/client/channel.ts'
 import { createServer } from '../../src/grpc/server/server.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { outputPieceFromProto } from '../../src/wire/workers/stream.ts'
+import { outputPieceFromProto } from '../../src/wire/workers/report.ts'
 import { outputLine } from '../../src/worker/links/output-line.ts'
 
 const timing = { now: systemClock.monotonic, after: systemClock.after }
 const PIECE = 64 * 1024
 
 interface Wish {
-  /** The server has no such method. */
+  /** The server does not implement the method. */
   readonly isUnknown?: boolean
 }
 
-/** A real server that takes pieces, as long as it is let. */
+/** A real server that receives output, and that the test can hold or break. */
 async function listening({ isUnknown = false }: Wish = {}) {
   const pieces: { attemptId: string; stream: string; at: number | undefined; text: string }[] = []
   let calls = 0
@@ -83,7 +83,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-test('small pieces are gathered for a moment, each stream and attempt by itself, and say their place', async () => {
+test('small chunks of output are batched per stream and attempt, and carry their offset', async () => {
   const { line, clock, pieces } = await listening()
   for (const text of ['a', 'b', 'c']) line.print('one', 'stdout', Buffer.from(text))
   line.print('one', 'stderr', Buffer.from('oops'))
@@ -102,7 +102,7 @@ test('small pieces are gathered for a moment, each stream and attempt by itself,
   expect(clock.pending()).toBe(0)
 })
 
-test('as much as one piece may be goes at once, and nothing of it is lost while the way opens', async () => {
+test('output of a full chunk is sent at once, and none is lost while the stream opens', async () => {
   const { line, pieces } = await listening()
   line.print('one', 'stdout', Buffer.alloc(2 * PIECE + 10, 'x'))
   const printed = () => pieces.reduce((sum, { text }) => sum + text.length, 0)
@@ -111,7 +111,7 @@ test('as much as one piece may be goes at once, and nothing of it is lost while 
   expect(pieces[1]).toMatchObject({ at: PIECE, text: 'x'.repeat(PIECE) })
 })
 
-test('the last goes with the end of its attempt, unless its result has it', async () => {
+test('the last output is sent at the end of its attempt, unless the result contains it', async () => {
   const { line, pieces } = await listening()
   line.print('one', 'stdout', Buffer.from('in the result'))
   line.ended('one', true)
@@ -122,7 +122,7 @@ test('the last goes with the end of its attempt, unless its result has it', asyn
   expect(pieces).toEqual([{ attemptId: 'two', stream: 'stdout', at: 0, text: 'bye' }])
 })
 
-test('bytes are read at once: they may be changed afterwards', async () => {
+test('output bytes are copied, so that the caller may change them afterwards', async () => {
   const { line, clock, pieces } = await listening()
   const bytes = Buffer.from('abc')
   line.print('one', 'stdout', bytes)
@@ -132,7 +132,7 @@ test('bytes are read at once: they may be changed afterwards', async () => {
   expect(pieces[0]?.text).toBe('abc')
 })
 
-test('a server that does not keep up loses the middle, knows what it lost, and nothing piles up here', async () => {
+test("a slow server misses the middle of the output, and the worker's memory does not grow", async () => {
   const { line, clock, pieces, hold } = await listening()
   const open = hold()
   const line64 = Buffer.alloc(PIECE, 'x')
@@ -151,31 +151,31 @@ test('a server that does not keep up loses the middle, knows what it lost, and n
   expect(pieces.length).toBeLessThan(3000)
 })
 
-test('a stream that broke off is opened again after a pause; what was printed meanwhile is lost, and that is known', async () => {
+test('an interrupted output stream is reopened after a pause, and the offsets show the lost output', async () => {
   const { line, clock, pieces, breakOff, calls } = await listening()
-  const say = (text: string): void => {
+  const send = (text: string): void => {
     line.print('one', 'stdout', Buffer.from(text))
     clock.advance(20)
   }
-  say('before')
+  send('before')
   await until(() => pieces.length === 1)
   breakOff()
   await until(() => {
-    say('.')
+    send('.')
     return pieces.length === 1
   })
   await new Promise((resolve) => setTimeout(resolve, 50))
-  say('lost')
+  send('lost')
   expect(calls()).toBe(1)
   clock.advance(1000)
-  say('after')
+  send('after')
   await until(() => pieces.some(({ text }) => text === 'after'))
   expect(calls()).toBe(2)
   const after = pieces.find(({ text }) => text === 'after')
   expect(after?.at).toBeGreaterThan('before'.length)
 })
 
-test('a server without the method is left alone for a long while', async () => {
+test('a server without ReportOutput is not retried within 100 s', async () => {
   const { line, clock } = await listening({ isUnknown: true })
   line.print('one', 'stdout', Buffer.from('abc'))
   clock.advance(20)

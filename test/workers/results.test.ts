@@ -2,14 +2,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/client/channel.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
-import { operationLogNames } from '../../src/wire/reapi/log-name.ts'
-import { usageOfAuxiliary } from '../../src/wire/tasks/execution-usage.ts'
+import { operationLogNames } from '../../src/wire/reapi/operation-name.ts'
+import { usageOfAuxiliary } from '../../src/wire/tasks/command-task-result.ts'
 import { readLog } from '../execution/log-reading.ts'
 import { startGrid } from './grid.ts'
 import { contentOf, gate, resultOf } from './told-results.ts'
 import { workerHere } from './worker-here.ts'
 
-test('outputs are stored when the store is there again, for as long as the lease holds', async () => {
+test('outputs are stored after the store has restarted, as long as the lease is valid', async () => {
   const records = memoryRecords()
   const before = await startGrid({ journal: memoryJournal(records) })
   await workerHere(before.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
@@ -26,7 +26,7 @@ test('outputs are stored when the store is there again, for as long as the lease
   expect(await contentOf(after.blobs, resultOf(status).outputFiles[0]?.digest)).toBe('made\n')
 })
 
-test('a result says what its command used, and when each part of the work was done', async () => {
+test('a result has the usage of its command, and the times of each phase', async () => {
   const grid = await startGrid()
   await workerHere(grid.address)
   const { operation } = await grid.submit({ script: 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05' })
@@ -53,7 +53,7 @@ test('a result says what its command used, and when each part of the work was do
   expect(metadata?.virtualDurationMs).toBeGreaterThanOrEqual(50)
 })
 
-test('what a command prints is read by its name while it runs, and to the end', async () => {
+test('the output of a command is read by its log name while it runs, and to the end', async () => {
   const grid = await startGrid()
   await workerHere(grid.address)
   const [host = '', port] = grid.address.split(':')
@@ -62,7 +62,7 @@ test('what a command prints is read by its name while it runs, and to the end', 
   onTestFinished(() => channel.close())
   const wait = gate()
   const { operation } = await grid.submit({ script: `echo one; echo oops >&2; ${wait.script}; exit 1` })
-  const { stdout, stderr } = operationLogNames({ instance: '', id: operation })
+  const { stdout, stderr } = operationLogNames(`operations/${operation}`)
   const [out, err] = [readLog(channel, stdout), readLog(channel, stderr)]
   await Promise.all([out.until('one\n'), err.until('oops\n')])
   wait.open()

@@ -6,7 +6,7 @@ import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
 
 const PACKAGE = 'expbuild.worker.v1'
 
-/** The protocol as its own document has it: everything that we added has a number from 100 on. */
+/** The protocol as in its own document: all our additions have field numbers from 100 on. */
 function seedOnly() {
   const set = fromBinary(FileDescriptorSetSchema, descriptorSet())
   const plain = ({ name, field, ...message }: DescriptorProto): DescriptorProto => ({
@@ -31,11 +31,11 @@ export function seedFields(message: string): Record<string, number> {
 
 export interface SeedClient {
   call(method: string, request: JsonObject): Promise<JsonObject>
-  /** A call that can be hung up. */
+  /** Starts a call that can be cancelled. */
   begin(method: string, request: JsonObject): { readonly answer: Promise<JsonObject>; hangUp(): void }
 }
 
-/** Calls by another implementation of gRPC and of protobuf, with nothing but the seed's messages. */
+/** Calls by another implementation of gRPC and of protobuf, with only the seed's messages. */
 export function seedClient(address: string, service = `${PACKAGE}.WorkerScheduler`): SeedClient {
   const client = new Client(address, credentials.createInsecure())
   onTestFinished(() => client.close())

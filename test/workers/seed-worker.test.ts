@@ -12,7 +12,7 @@ import { type SeedClient, seedClient, seedFields } from './seed-client.ts'
 
 const NAMES = ['expbuild.worker.v1.WorkerScheduler', 'build.bazel.remote.execution.v2.WorkerScheduler']
 const LINUX = { OSFamily: 'Linux', Arch: 'x86_64' }
-const wish = { script: 'true' }
+const request = { script: 'true' }
 
 const register = (client: SeedClient, workerId: string, slots = 1) =>
   client.call('RegisterWorker', {
@@ -42,7 +42,7 @@ async function grid(options?: Parameters<typeof startGrid>[0]): Promise<TestGrid
   return { ...started, client: seedClient(started.address) }
 }
 
-test('both names of the service are described, with the same methods and messages', () => {
+test('both names of the worker service have the same methods and messages', () => {
   const index = descriptorIndex(descriptorSet())
   const methods = ['RegisterWorker', 'LeaseTask', 'UpdateTaskStatus', 'ReportHeartbeat', 'UnregisterWorker']
   for (const name of NAMES) {
@@ -56,7 +56,7 @@ test('both names of the service are described, with the same methods and message
   expect(one).toEqual(other)
 })
 
-test('the protocol has the names and numbers of its document', () => {
+test('the worker protocol has the field names and numbers of its document', () => {
   expect(seedFields('RegisterWorkerRequest')).toEqual({ worker_id: 1, capabilities: 2, platform_properties: 3 })
   expect(seedFields('WorkerCapabilities')).toEqual({ max_concurrent_executions: 1, resources: 2 })
   expect(seedFields('ResourceLimits')).toEqual({ cpu_cores: 1, memory_bytes: 2, disk_bytes: 3 })
@@ -82,15 +82,15 @@ test('the protocol has the names and numbers of its document', () => {
   expect(seedFields('UnregisterWorkerRequest')).toEqual({ worker_id: 1 })
 })
 
-describe('a worker written from the seed alone', () => {
+describe('a worker of the seed protocol', () => {
   test.each(['expbuild.worker.v1.WorkerScheduler', 'build.bazel.remote.execution.v2.WorkerScheduler'])(
-    'does its work as %s',
+    'registers, leases, reports and unregisters as %s',
     async (service) => {
       const { engine, submit, end, address } = await startGrid()
       const client = seedClient(address, service)
       await register(client, 'w1')
       const { operation } = await submit(
-        { ...wish, timeoutMs: 500 },
+        { ...request, timeoutMs: 500 },
         { properties: [{ name: 'Arch', value: 'x86_64' }] },
       )
       const [task] = await lease(client, 'w1')
@@ -117,33 +117,33 @@ describe('a worker written from the seed alone', () => {
     },
   )
 
-  test('waits for work, and has it as soon as there is some', async () => {
+  test('gets a task from a waiting LeaseTask as soon as one is queued', async () => {
     const { client, submit } = await grid()
     await register(client, 'w1')
     const asked = lease(client, 'w1', 30)
-    const { operation } = await submit(wish)
+    const { operation } = await submit(request)
     expect(await asked).toMatchObject([{ operationName: operation }])
   })
 
-  test('is answered with nothing when its time is up', async () => {
+  test('gets no task when its LeaseTask times out', async () => {
     const { client } = await grid()
     await register(client, 'w1')
     expect(await lease(client, 'w1', 0)).toEqual([])
   })
 
-  test('that hangs up has not asked: the task goes to the next', async () => {
+  test('that cancels LeaseTask takes no task: the next worker gets it', async () => {
     const { client, submit, engine } = await grid()
     await register(client, 'w1')
     const { answer, hangUp } = client.begin('LeaseTask', { workerId: 'w1', maxTasks: 1, timeoutSeconds: '30' })
     await until(() => engine.workers.list().length === 1)
     hangUp()
     await expect(answer).rejects.toMatchObject({ code: status.CANCELLED })
-    const { operation } = await submit(wish)
+    const { operation } = await submit(request)
     await register(client, 'w2')
     expect(await lease(client, 'w2')).toMatchObject([{ operationName: operation }])
   })
 
-  test('that fails hands its task to another, with the words that it gave', async () => {
+  test('that reports FAILED has its task retried on another, and its message is in the final error', async () => {
     const { client, submit, engine, end } = await grid({
       scheduler: {
         retry: { maxRetries: 1, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
@@ -151,7 +151,7 @@ describe('a worker written from the seed alone', () => {
     })
     await register(client, 'w1')
     await register(client, 'w2')
-    const { operation } = await submit(wish)
+    const { operation } = await submit(request)
     const [first] = await lease(client, 'w1')
     await update(client, 'w1', { taskId: first?.taskId ?? '', status: 'FAILED', errorMessage: 'no disk' })
     const [second] = await lease(client, 'w2')
@@ -164,10 +164,10 @@ describe('a worker written from the seed alone', () => {
     })
   })
 
-  test('is told to drop what is not its own any more, and what never was', async () => {
+  test('gets NOT_FOUND for attempts whose lease has ended, and INVALID_ARGUMENT for malformed ids', async () => {
     const { client, submit, end } = await grid()
     await register(client, 'w1')
-    const { operation } = await submit(wish)
+    const { operation } = await submit(request)
     const [task] = await lease(client, 'w1')
     const taskId = task?.taskId ?? ''
     await expect(update(client, 'w2', { taskId, status: 'EXECUTING' })).rejects.toMatchObject({
@@ -185,10 +185,10 @@ describe('a worker written from the seed alone', () => {
     })
   })
 
-  test('that calls a task completed and brings no result has failed at it', async () => {
+  test('that reports COMPLETED without a result gets INVALID_ARGUMENT, and the task is retried', async () => {
     const { client, submit, engine } = await grid()
     await register(client, 'w1')
-    const { operation } = await submit(wish)
+    const { operation } = await submit(request)
     const [task] = await lease(client, 'w1')
     await expect(update(client, 'w1', { taskId: task?.taskId ?? '', status: 'COMPLETED' })).rejects.toMatchObject({
       code: status.INVALID_ARGUMENT,
@@ -196,7 +196,7 @@ describe('a worker written from the seed alone', () => {
     expect(await engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'retrying' })
   })
 
-  test('has to register before anything else, and again after the server has forgotten it', async () => {
+  test('gets NOT_FOUND before it has registered', async () => {
     const { client } = await grid()
     for (const [method, rest] of [
       ['LeaseTask', { maxTasks: 1 }],
@@ -210,14 +210,14 @@ describe('a worker written from the seed alone', () => {
     await expect(register(client, 'w1', 1_000_000)).rejects.toMatchObject({ code: status.OUT_OF_RANGE })
   })
 
-  test('is told to shut down when it is drained', async () => {
+  test('is ordered to shut down when it is drained', async () => {
     const { client, engine } = await grid()
     await register(client, 'w1')
     engine.drainWorker(LOCAL_CALLER, 'w1', { shutdown: true })
     expect(await client.call('ReportHeartbeat', { workerId: 'w1' })).toEqual({ shouldShutdown: true })
   })
 
-  test('keeps what it runs by its heartbeats, and loses a lease that never reached it', async () => {
+  test('keeps a running task by its heartbeats, and loses a lease that it never started', async () => {
     const clock = manualClock()
     const { client, submit, engine } = await grid({ clock })
     await register(client, 'w1', 2)

@@ -5,15 +5,16 @@ import type { ClientCall } from '../../src/grpc/client/client-call.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { heartbeatAnswerFromProto, heartbeatToProto } from '../../src/wire/workers/heartbeat.ts'
-import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/workers/lease.ts'
-import { registrationToProto } from '../../src/wire/workers/registration.ts'
-import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
 import {
+  leaseRequestToProto,
+  leasesFromProto,
   type StreamServerMessage,
   type StreamWorkerMessage,
   serverMessageFromProto,
   workerMessageToProto,
-} from '../../src/wire/workers/stream.ts'
+} from '../../src/wire/workers/lease-stream.ts'
+import { registrationToProto } from '../../src/wire/workers/registration.ts'
+import { taskUpdateToProto } from '../../src/wire/workers/report.ts'
 import { startGrid, until } from './grid.ts'
 
 const REGISTRATION = {
@@ -44,14 +45,14 @@ const register = (rest: object = {}): StreamWorkerMessage => ({
 
 function stream(channel: Channel, ...words: (StreamWorkerMessage | Uint8Array)[]) {
   const call: ClientCall = channel.open('/windlass.worker.v1.WorkerLink/StreamLeases')
-  const say = (word: StreamWorkerMessage | Uint8Array): void =>
+  const send = (word: StreamWorkerMessage | Uint8Array): void =>
     void call.write(word instanceof Uint8Array ? word : workerMessageToProto(word))
-  for (const word of words) say(word)
+  for (const word of words) send(word)
   const next = async (): Promise<StreamServerMessage | undefined> => {
     const message = await call.next()
     return message && serverMessageFromProto(message)
   }
-  return { call, say, next }
+  return { call, say: send, next }
 }
 
 const leaseIn = (word: StreamServerMessage | undefined) => {
@@ -59,18 +60,18 @@ const leaseIn = (word: StreamServerMessage | undefined) => {
   return word.leases[0]
 }
 
-describe('the stream of leases', () => {
-  test('says that the worker is registered, then brings tasks as slots fall free, with what is to be run', async () => {
+describe('the lease stream', () => {
+  test('confirms the registration, then sends tasks with their commands as slots become free', async () => {
     const grid = await startGrid()
     const channel = channelTo(grid.port)
-    const { next, say } = stream(channel, register())
+    const { next, say: send } = stream(channel, register())
     expect(await next()).toEqual({ kind: 'registered' })
     const [one, two] = [await grid.submit({ script: 'one' }), await grid.submit({ script: 'two' })]
     const first = leaseIn(await next())
     expect(first).toMatchObject({ operation: one.operation, attempt: 1, origin: 'action', prefetch: false })
     expect(first.spec.length).toBeGreaterThan(100)
     expect(first.expiresInMs).toBeGreaterThan(290_000)
-    say({ kind: 'started', attemptId: first.attemptId })
+    send({ kind: 'started', attemptId: first.attemptId })
     await grid.running(one.operation)
     const what = { kind: 'result', result: new Uint8Array(), fn: 'sha256' } as const
     const message = taskUpdateToProto({ worker: 'w1', attemptId: first.attemptId, what })
@@ -79,21 +80,21 @@ describe('the stream of leases', () => {
     expect(leaseIn(await next())).toMatchObject({ operation: two.operation })
   })
 
-  test('tells at once what is cancelled, and what is not the worker’s any more', async () => {
+  test('sends cancellations and ended leases at once', async () => {
     const grid = await startGrid()
-    const { next, say } = stream(channelTo(grid.port), register())
+    const { next, say: send } = stream(channelTo(grid.port), register())
     await next()
     const { operation } = await grid.submit({ script: 'one' })
     const { attemptId } = leaseIn(await next())
     void grid.engine.cancel(LOCAL_CALLER, operation)
     expect(await next()).toEqual({ kind: 'stop', attemptId, why: 'cancelled' })
-    say({ kind: 'started', attemptId: 'unknown.1-1' })
+    send({ kind: 'started', attemptId: 'unknown.1-1' })
     expect(await next()).toEqual({ kind: 'stop', attemptId: 'unknown.1-1', why: 'superseded' })
     grid.engine.drainWorker(LOCAL_CALLER, 'w1')
     expect(await next()).toEqual({ kind: 'order', order: 'drain' })
   })
 
-  test('that breaks leaves its worker a while to come back, and no more', async () => {
+  test('gives a disconnected worker disconnectGraceMs to reconnect, then its task is retried', async () => {
     const grid = await startGrid({
       scheduler: {
         disconnectGraceMs: 50,
@@ -111,7 +112,7 @@ describe('the stream of leases', () => {
     expect(leaseIn(await other.next())).toMatchObject({ operation, attempt: 2 })
   })
 
-  test('a worker that comes back by another stream keeps what it lists', async () => {
+  test('lets a worker reconnect by a second stream and keep the tasks that it lists', async () => {
     const grid = await startGrid()
     const first = stream(channelTo(grid.port), register())
     await first.next()
@@ -125,7 +126,7 @@ describe('the stream of leases', () => {
     await grid.running(operation)
   })
 
-  test('ends when the server is about to stop, and nothing is taken from its worker', async () => {
+  test('ends with UNAVAILABLE when the server stops, and the worker keeps its tasks', async () => {
     const ending = new AbortController()
     const grid = await startGrid({ ending: ending.signal, scheduler: { disconnectGraceMs: 1 } })
     const { next } = stream(channelTo(grid.port), register())
@@ -151,7 +152,7 @@ describe('the stream of leases', () => {
     ['names no worker', [register({ worker: '' })]],
     ['lists attempts that are none', [register({ running: ['../x'] })]],
     ['says that nonsense was started', [register(), { kind: 'started', attemptId: 'nonsense' }]],
-  ])('one that %s is refused', async (_, words) => {
+  ])('is refused with INVALID_ARGUMENT when it %s', async (_, words) => {
     const grid = await startGrid()
     const { next } = stream(channelTo(grid.port), ...words)
     const read = async (): Promise<void> => {
@@ -160,7 +161,7 @@ describe('the stream of leases', () => {
     await expect(read()).rejects.toMatchObject({ code: STATUS.invalidArgument })
   })
 
-  test('a task that cannot be read ends with words, whoever is given it', async () => {
+  test('is not sent a task that cannot be decoded, which fails with a message', async () => {
     const grid = await startGrid()
     const { next } = stream(channelTo(grid.port), register())
     await next()
@@ -172,7 +173,7 @@ describe('the stream of leases', () => {
   })
 })
 
-describe('a worker that asks, and knows of our additions', () => {
+describe('a polling worker with our additions', () => {
   const SCHEDULER = '/expbuild.worker.v1.WorkerScheduler'
   const beat = async (channel: Channel, running: readonly string[] | undefined) => {
     const pulse = { state: 'busy', stats: { active: 1, completed: 0, failed: 0 }, running, load: 0.5 } as const
@@ -183,11 +184,11 @@ describe('a worker that asks, and knows of our additions', () => {
     return heartbeatAnswerFromProto(message)
   }
   const ask = async (channel: Channel) => {
-    const question = leaseQuestionToProto({ worker: 'w1', tasks: 1, waitSeconds: 10 })
+    const question = leaseRequestToProto({ worker: 'w1', tasks: 1, waitSeconds: 10 })
     return leasesFromProto((await channel.unary(`${SCHEDULER}/LeaseTask`, question)).message)[0]
   }
 
-  test('has the spec with its lease, and hears what to cancel with its heartbeats until it has', async () => {
+  test('gets the spec with its lease, and cancellations with its heartbeats until it confirms', async () => {
     const grid = await startGrid()
     const channel = channelTo(grid.port)
     await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
@@ -208,7 +209,7 @@ describe('a worker that asks, and knows of our additions', () => {
     expect(await beat(channel, [])).toMatchObject({ drain: false })
   })
 
-  test('keeps what it lists when it registers again, though its heartbeats list nothing', async () => {
+  test('keeps the tasks that it lists when it registers again, although its heartbeats list none', async () => {
     const grid = await startGrid()
     const channel = channelTo(grid.port)
     await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
@@ -219,7 +220,7 @@ describe('a worker that asks, and knows of our additions', () => {
     expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'assigned', attempt: 1 })
   })
 
-  test('hands back what it has not begun, and it is nobody’s fault', async () => {
+  test('returns tasks that it has not started, without a fault', async () => {
     const grid = await startGrid()
     const channel = channelTo(grid.port)
     await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
@@ -232,7 +233,7 @@ describe('a worker that asks, and knows of our additions', () => {
   })
 })
 
-test('output that names no attempt is refused', async () => {
+test('ReportOutput without an attempt id is INVALID_ARGUMENT', async () => {
   const grid = await startGrid()
   const call = channelTo(grid.port).open('/windlass.worker.v1.WorkerLink/ReportOutput')
   call.write(new Uint8Array())

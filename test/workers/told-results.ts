@@ -23,7 +23,7 @@ export async function contentOf(blobs: BlobStore, digest: Digest | undefined): P
   return found
 }
 
-/** A command that waits until the test lets it go on. */
+/** A command that waits until the test opens the gate. */
 export function gate() {
   const folder = ownFolder()
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
-/** `windlass up`, known from the moment that it listens. */
+/** `windlass up`, available from the moment that it listens. */
 export interface UpProcess {
   readonly url: string
   readonly grpc: string
@@ -22,7 +22,7 @@ export interface UpOptions {
   readonly data: string
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
-  /** A program and its arguments that starts ours, such as one that takes rights away. */
+  /** A program with arguments that starts ours, such as one that drops privileges. */
   readonly through?: readonly string[]
 }
 
@@ -33,13 +33,13 @@ export async function startUp({ data, env = {}, flags = [], through = [] }: UpOp
   const child: ChildProcess = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...fixed, ...env },
-    detached: true, // a group of its own: what starts ours does not pass signals on
+    detached: true, // a process group of its own: the outer program does not forward signals
   })
   const signal = (name: NodeJS.Signals): void => {
     try {
       process.kill(-(child.pid as number), name)
     } catch {
-      // all of it has ended
+      // every process has exited
     }
   }
   const gone = new Promise<number | null>((done) => child.once('close', (code) => done(code)))

@@ -9,7 +9,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { LANGUAGE_PROPERTY, type Language } from '../../src/model/language.ts'
 import { type TestGrid, until } from './grid.ts'
 
-/** A folder that goes with the test, and is open to whoever commands run as. */
+/** A folder that is deleted at the end of the test, and is open to the user that commands run as. */
 export function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-worker-'))
   chmodSync(folder, 0o777)
@@ -21,7 +21,7 @@ export interface WorkerHere extends RunningWorker {
   readonly folder: string
 }
 
-/** A whole worker in this process, with settings as variables have them; it ends with the test, if not before. */
+/** A whole worker in this process, configured by variables; it is stopped at the end of the test if not before. */
 export async function workerHere(
   address: string,
   settings: Record<string, string> = {},
@@ -48,7 +48,7 @@ export async function workerHere(
   return { ...worker, folder }
 }
 
-/** One with a sandbox that runs code in these languages, once it offers them all. */
+/** A worker with a sandbox that runs code in these languages; resolves when it offers them all. */
 export async function speakingWorker(grid: TestGrid, languages: readonly Language[]): Promise<void> {
   const settings = {
     WINDLASS_WORKER_BACKEND: 'sandbox',

@@ -13,7 +13,7 @@ const QUICK_RETRY = {
 }
 
 describe('windlass worker daemon', () => {
-  test('killed in the middle of a task: nothing of it lives on, and another worker does the task', async () => {
+  test('that is killed during a task leaves no process behind, and another worker runs the task', async () => {
     const grid = await startGrid({ scheduler: QUICK_RETRY })
     const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
     const pidFile = join(ownFolder(), 'pid')
@@ -28,7 +28,7 @@ describe('windlass worker daemon', () => {
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 })
   })
 
-  test('by Ctrl+C, finishes its task, says goodbye and ends well', async () => {
+  test('on Ctrl+C finishes its task, unregisters and exits with 0', async () => {
     const grid = await startGrid()
     const worker = await startWorkerProcess(grid.address)
     const folder = ownFolder()
@@ -44,12 +44,12 @@ describe('windlass worker daemon', () => {
     expect(grid.engine.workers.list()).toEqual([])
   })
 
-  test('by SIGTERM, reports that it is preempted, and another worker runs its task at once', async () => {
+  test('on SIGTERM reports that it is preempted, and another worker runs its task at once', async () => {
     const grid = await startGrid()
     const worker = await startWorkerProcess(grid.address, ['--id', 'spot'])
     const folder = ownFolder()
     const marks = sharedFile(folder, 'marks')
-    // A command that ends well when its job gets SIGTERM, as under Slurm: its result must not count.
+    // A command that exits with 0 when its job gets SIGTERM, as under Slurm: its result must not be applied.
     const script = `echo $$ >> ${marks}; [ $(wc -l < ${marks}) -gt 1 ] && exit 7; trap 'exit 0' TERM; sleep 600 & wait`
     const { operation } = await grid.submit({ script })
     await grid.running(operation)
@@ -64,7 +64,25 @@ describe('windlass worker daemon', () => {
     expect(grid.engine.workers.list().map((one) => one.worker)).toEqual(['own'])
   })
 
-  test('ends with words when the server will not have it', async () => {
+  test('on SIGTERM to a whole job does not report a command that the signal ended first', async () => {
+    const grid = await startGrid()
+    const worker = await startWorkerProcess(grid.address, ['--id', 'spot'])
+    const marks = sharedFile(ownFolder(), 'marks')
+    // As a JVM exits.
+    const script = `echo $$ >> ${marks}; [ $(wc -l < ${marks}) -gt 1 ] && exit 7; trap 'exit 143' TERM; sleep 600 & wait`
+    const { operation } = await grid.submit({ script })
+    await grid.running(operation)
+    await until(() => readFileSync(marks, 'utf8') !== '')
+    await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'own' })
+    const command = Number(readFileSync(marks, 'utf8').split('\n')[0])
+    process.kill(command, 'SIGTERM')
+    worker.signal('SIGTERM')
+    const ended = await grid.end(operation)
+    expect(ended).toMatchObject({ state: 'completed', worker: 'own', attempt: 2 })
+    expect(resultOf(ended).exitCode).toBe(7)
+  })
+
+  test('exits with 1 and the reason when the server rejects it', async () => {
     const grid = await startGrid()
     const worker = await startWorkerProcess(grid.address, ['--id', 'twin'])
     await until(() => grid.engine.workers.list().length === 1)
@@ -77,7 +95,7 @@ describe('windlass worker daemon', () => {
     [['--slots', 'many'], '--slots'],
     [['--server-url', 'gopher://x'], 'gopher://x is none of'],
     [['--backend', 'cloud'], '--backend'],
-  ])('refuses %j', async (flags, words) => {
+  ])('exits with 2 for %j', async (flags, words) => {
     const { code, err } = await windlass('worker', 'daemon', '--data', ownFolder(), ...flags)
     expect([code, err]).toEqual([2, expect.stringContaining(words)])
   })
@@ -90,7 +108,7 @@ describe('windlass worker execute', () => {
       ...['--work-dir', ownFolder(), '--backend', 'host', ...more],
     )
 
-  test('runs an action, shows what it prints, stores its outputs and ends with its exit code', async () => {
+  test('runs an action, prints its output, stores its outputs and exits with its exit code', async () => {
     const grid = await startGrid()
     const { text } = await putAction(grid.blobs, {
       script: 'cat in.txt; echo made > out.txt; echo oops >&2; exit 7',
@@ -102,7 +120,7 @@ describe('windlass worker execute', () => {
     expect(err).toMatch(/^oops\nwindlass: exit code 7\nwindlass: [0-9a-f]{64}\/5 out\.txt\n$/)
   })
 
-  test('tells programs in JSON', async () => {
+  test('prints JSON with --json', async () => {
     const grid = await startGrid()
     const { text } = await putAction(grid.blobs, { script: 'echo hello; echo made > out.txt', outputs: ['out.txt'] })
     const { code, out, err } = await execute(grid.address, text, '--json')
@@ -110,7 +128,7 @@ describe('windlass worker execute', () => {
     expect(JSON.parse(out)).toMatchObject({ cause: 'ok', exitCode: 0, stdout: 'hello\n', files: [{ path: 'out.txt' }] })
   })
 
-  test('says what is missing and what is no digest', async () => {
+  test('reports missing blobs and invalid digests', async () => {
     const grid = await startGrid()
     const absent = await execute(grid.address, `${'a'.repeat(64)}/5`)
     expect([absent.code, absent.err]).toEqual([1, expect.stringContaining(`missing blob: ${'a'.repeat(64)}/5`)])

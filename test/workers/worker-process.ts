@@ -9,12 +9,12 @@ const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 export interface WorkerProcess {
   readonly pid: number
   log(): string
-  /** Resolves with its exit code when it is gone. */
+  /** Resolves with its exit code when it has exited. */
   readonly gone: Promise<number | null>
   signal(signal: NodeJS.Signals): void
 }
 
-/** `windlass worker daemon` as people start it; throws with its log when it does not come up. */
+/** Starts `windlass worker daemon` as users do; throws with its log when it does not start. */
 export async function startWorkerProcess(address: string, flags: readonly string[] = []): Promise<WorkerProcess> {
   const { child, log, gone } = begin([
     ...['worker', 'daemon', '--json', '--server-url', `http://${address}`],
@@ -31,7 +31,7 @@ export interface Ran {
   readonly err: string
 }
 
-/** A command of ours from its first word to its end. */
+/** Runs a windlass command to its end. */
 export async function windlass(...argv: readonly string[]): Promise<Ran> {
   const { child, log, gone } = begin(argv)
   let out = ''

@@ -1,4 +1,4 @@
-/** A 4 GiB blob goes up and comes down, and the server does not grow by it. */
+/** Uploads and downloads a 4 GiB blob, and checks that the memory of the server does not grow with it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MiB } from '../content.ts'
 import type { Loaded, LoadQuestion } from '../generator/load.ts'

@@ -1,4 +1,4 @@
-/** A million blobs are stored, the server is stopped and started again, and all of them are there. */
+/** Stores a million blobs, restarts the server, and checks that all of them are found. */
 import type { Loaded, LoadQuestion } from '../generator/load.ts'
 import { SMALL_SET } from '../generator/make-calls.ts'
 import type { Bench } from '../measure.ts'
@@ -21,7 +21,7 @@ export async function checkReopen({ generator, stock }: Bench, folder: string): 
   }
   {
     await using first = await runWindlass(folder)
-    // Half of what FindMissing asks for afterwards is among these.
+    // Half of the digests of the later FindMissing calls are among these.
     await ask(first.port, { kind: 'batch-update' }, { count: stock.small / BATCH_BLOBS, set: SMALL_SET })
     for (let stored = stock.small; stored < BLOBS; stored += LOT_BLOBS) {
       await ask(first.port, { kind: 'batch-update' }, { count: LOT_BLOBS / BATCH_BLOBS, set: `reopen ${stored}` })

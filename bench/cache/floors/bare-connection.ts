@@ -1,6 +1,6 @@
 /**
- * The server's end of an HTTP/2 connection with nothing to it: headers are not decoded, for a port serves one method;
- * every answer is OK; only the caller's windows are kept to. What is left are the bytes that any server must move.
+ * The server side of a minimal HTTP/2 connection. It does not decode headers, because each port serves one method, and
+ * every answer is OK. It only respects the client's windows. The rest is the bytes that every server must move.
  */
 import type { Socket } from 'node:net'
 import {
@@ -19,16 +19,16 @@ import { frameOf } from '../../wire/generator/frame-reader.ts'
 import { type Frame, FrameCutter } from '../generator/frame-cutter.ts'
 import { borrow, giveBack } from './buffer-pool.ts'
 
-/** `:status: 200` by its index, `content-type: application/grpc`, and `grpc-status: 0`, both spelled out. */
+/** `:status: 200` as an index; `content-type: application/grpc` and `grpc-status: 0` as literals. */
 const HEAD = Buffer.from(`\x88\x0f\x10\x10application/grpc`, 'latin1')
 const TRAILERS = Buffer.from(`\x00\x0bgrpc-status\x010`, 'latin1')
 const GIVE_BACK_AT = 1 << 29
 export const GRPC_HEAD_BYTES = 5
 
-/** One call's work: hears the body as it comes, in views that it may keep. */
+/** The work of one call. It receives the body as it arrives, in views that it may keep. */
 export interface Work {
   data(bytes: Buffer): void
-  /** After each read of the socket. */
+  /** Called after each read of the socket. */
   turn?(): void
   end(): void
 }
@@ -117,12 +117,12 @@ export class BareConnection {
   }
 }
 
-/** What goes back on one stream. */
+/** The answer on one stream. */
 export class Answer {
   readonly #connection: BareConnection
   readonly #stream: number
   window: number
-  /** Called whenever there may be more room to send. */
+  /** Called when there may be more space in the send windows. */
   onRoom: (() => void) | undefined
 
   constructor(connection: BareConnection, stream: number) {
@@ -136,8 +136,8 @@ export class Answer {
   }
 
   /**
-   * The whole answer to a unary call, which fits any window that our callers give: a borrowed buffer with the message
-   * after room for its gRPC head, filled up to `end`.
+   * Sends the whole answer to a unary call, which always fits the windows of our clients. `body` is a borrowed buffer:
+   * space for the gRPC head, then the message up to `end`.
    */
   unary(body: Buffer, end: number): void {
     const { socket } = this.#connection
@@ -161,7 +161,7 @@ export class Answer {
     this.#headers(HEAD, FLAG.endHeaders)
   }
 
-  /** Frames with gaps where their headers go; their payload is counted against the windows. */
+  /** Sends frames with gaps for their headers. Their payload counts against the windows. */
   frames({ memory, bytes, views, payloadBytes }: Gapped): void {
     this.window -= payloadBytes
     this.#connection.window -= payloadBytes
@@ -189,11 +189,11 @@ export class Answer {
   }
 }
 
-/** Room for payload, as frames that lie one after another in borrowed memory. */
+/** Space for payload, as consecutive frames in borrowed memory. */
 export interface Gapped {
   readonly memory: Buffer
   readonly bytes: Buffer
-  /** Where the payload goes, in order. */
+  /** The places of the payload, in order. */
   readonly views: readonly Buffer[]
   readonly payloadBytes: number
 }

@@ -1,12 +1,12 @@
 /**
- * From digests to places in a file, in flat arrays: the cheapest index there is. It tells digests apart by eight bytes
- * of their hash, which is enough for a bench and for nothing else.
+ * Maps digests to positions in a file, in flat arrays: the cheapest possible index. It compares eight bytes of the
+ * hash, which is enough only for a benchmark.
  */
 const CAPACITY = 1 << 20
 const NIBBLES = new Uint8Array(128)
 for (let i = 0; i < 16; i++) NIBBLES[i.toString(16).charCodeAt(0)] = i
 
-/** Eight hex digits. */
+/** Decodes eight hex digits. */
 function word(bytes: Uint8Array, at: number): number {
   let value = 0
   for (let i = at; i < at + 8; i++) value = (value << 4) | (NIBBLES[bytes[i] as number] as number)
@@ -18,7 +18,7 @@ export class DigestTable {
   readonly #sizes = new Float64Array(CAPACITY)
   readonly #offsets = new Float64Array(CAPACITY)
 
-  /** The slot of the digest whose hex digits are at `at`, or -1. */
+  /** Returns the slot of the digest whose hex digits are at `at`, or -1. */
   find(bytes: Uint8Array, at: number): number {
     const high = word(bytes, at)
     const low = word(bytes, at + 8)

@@ -1,4 +1,4 @@
-/** What the work itself costs: a bare loop on node:net for each method, on a port of its own, all in one process. */
+/** The floor: a bare loop on node:net for each method, each on its own port, all in one process. */
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** Finds the data in a stream of WriteRequests; everything else in them is passed over, but for the first name. */
+/** Finds the data in a stream of WriteRequests. Skips all other fields, except the first resource name. */
 const GRPC_HEAD_BYTES = 5
 const DATA_TAG = (10 << 3) | 2
 const RESOURCE_TAG = (1 << 3) | 2
@@ -9,7 +9,7 @@ export class RequestWalker {
   #headBytes = 0
   #dataLeft = 0
   resource: Buffer = Buffer.alloc(0)
-  /** Views of data, to be taken out by whoever reads them. */
+  /** Views of the data; the reader removes them. */
   readonly slices: Buffer[] = []
 
   read(bytes: Buffer): void {
@@ -26,7 +26,7 @@ export class RequestWalker {
     }
   }
 
-  /** The data come last: as soon as their length is known, the head is over. */
+  /** The data field is last: the head ends when its length is known. */
   #look(): void {
     for (let at = GRPC_HEAD_BYTES; at < this.#headBytes; ) {
       const tag = this.#head[at++] as number

@@ -1,4 +1,4 @@
-/** ByteStream, down to what it cannot do without: read and send, or receive, hash and write. */
+/** ByteStream, reduced to the necessary work: read and send, or receive, hash and write. */
 import { createHash, hash } from 'node:crypto'
 import { readvSync, writeSync, writevSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
@@ -9,10 +9,10 @@ import type { DigestTable } from './digest-table.ts'
 import { RequestWalker } from './request-walker.ts'
 import type { Pack } from './unary-works.ts'
 
-/** Of a stream's data that are read and sent at a time, as one message. */
+/** Bytes of a stream that are read and sent as one message. */
 const PIECE_BYTES = 256 * 1024
 
-/** Reads straight into the frames that go out. */
+/** Reads directly into the frames that are sent. */
 function sendBlob(fd: number, { offset, size }: { offset: number; size: number }, answer: Answer): void {
   let sent = 0
   const send = (): void => {
@@ -36,7 +36,7 @@ function sendBlob(fd: number, { offset, size }: { offset: number; size: number }
   send()
 }
 
-/** The resource name ends in the hash and the size. */
+/** The resource name ends with the hash and the size. */
 const reading =
   (pack: Pack, table: DigestTable): StartWork =>
   (answer) => {
@@ -51,7 +51,7 @@ const reading =
     }
   }
 
-/** The place of the hash in an upload's name, and the size that follows it. */
+/** Returns the position of the hash in the name of an upload, and the size after it. */
 function digestIn(resource: Buffer): { hexAt: number; size: number } {
   const slash = resource.lastIndexOf('/')
   return { hexAt: slash - 64, size: Number(resource.toString('latin1', slash + 1)) }
@@ -70,7 +70,7 @@ function writing(pack: Pack, answer: Answer): Work {
   let written = 0
   return {
     data: (bytes) => walker.read(bytes),
-    /** What one read of the socket brought is written at once. */
+    /** Writes the bytes of one socket read at once. */
     turn() {
       const { resource, slices } = walker
       if (slices.length === 0) return
@@ -92,7 +92,7 @@ function writing(pack: Pack, answer: Answer): Work {
   }
 }
 
-/** Kept as it came, once what it stands for has been hashed. */
+/** Stores the bytes as received, after their decompressed form was hashed. */
 function writingZstd(pack: Pack, answer: Answer): Work {
   const walker = new RequestWalker()
   const parts: Buffer[] = []

@@ -1,4 +1,4 @@
-/** The unary methods, down to what they cannot do without: find digests in the bytes, hash, read, append, answer. */
+/** The unary methods, reduced to the necessary work: find digests in the bytes, hash, read, append, answer. */
 import { hash } from 'node:crypto'
 import { readSync, writeSync, writevSync } from 'node:fs'
 import { SMALL_BYTES } from '../plan.ts'
@@ -6,7 +6,7 @@ import { type Answer, GRPC_HEAD_BYTES, type StartWork } from './bare-connection.
 import { borrow, giveBack } from './buffer-pool.ts'
 import type { DigestTable } from './digest-table.ts'
 
-/** One file that everything is appended to, and where things are in it. */
+/** One file to which everything is appended, and the positions in it. */
 export interface Pack {
   readonly fd: number
   readonly blobs: DigestTable
@@ -15,12 +15,12 @@ export interface Pack {
   end: number
 }
 
-/** Of a digest in hex: a tag and a length, the digits. */
+/** The hex digits of a digest. */
 const HEX_BYTES = 64
-/** Of an answer, beside a digest and its blob. */
+/** Bytes of an answer per blob, besides its digest and data. */
 const ENTRY_BYTES = 16
 
-/** Looks at the request where it lies, or gathers it when it comes in several parts. */
+/** Reads the request in place, or collects it when it arrives in several parts. */
 const unary =
   (pack: Pack, work: (request: Buffer, pack: Pack, answer: Answer) => void): StartWork =>
   (answer) => {
@@ -136,7 +136,7 @@ function batchRead(request: Buffer, { fd, blobs }: Pack, answer: Answer): void {
   answer.unary(response, length)
 }
 
-/** The result is read from the file, and every output in it is looked up. */
+/** Reads the result from the file, and looks up each output in it. */
 function actionResult(request: Buffer, { fd, blobs, results }: Pack, answer: Answer): void {
   const slot = results.find(request, GRPC_HEAD_BYTES + 4)
   const size = results.size(slot)

@@ -1,6 +1,6 @@
 /**
- * The client's end of one HTTP/2 connection, as cheap as it can be while still being honest: it keeps to the peer's
- * windows, frame size and stream limit, gives windows back as real clients do, and looks at every answer's status.
+ * The client side of one HTTP/2 connection. It is as cheap as possible, but complete: it respects the server's windows,
+ * frame size and stream limit, updates its own windows like real clients, and checks the status of every answer.
  */
 import { connect, type Socket } from 'node:net'
 import { HpackDecoder } from '../../../src/grpc/hpack/decoder.ts'
@@ -26,7 +26,7 @@ const READ_BYTES = 512 * 1024
 const TABLE_BYTES = 4096
 const STREAM_WINDOW = 16 * 1024 * 1024
 const CONNECTION_WINDOW = 64 * 1024 * 1024
-/** Waiting in the socket; beyond it, writing more would only queue. */
+/** The most bytes in the socket's buffer; more would only be queued. */
 const MOST_UNSENT = 1024 * 1024
 const OPENING = opening(
   new Map([
@@ -37,7 +37,7 @@ const OPENING = opening(
 )
 
 export interface Listener {
-  /** Answered with OK, and all of the request was wanted. */
+  /** The answer is OK, and the server has read the whole request. */
   answered(exchange: Exchange): void
   failed(why: string): void
 }
@@ -49,7 +49,7 @@ export class Connection {
   readonly #writer = new HpackWriter(false)
   readonly #blocks = new Map<string, Buffer>()
   readonly #under = new Map<number, Exchange>()
-  /** Those with something left to send, in turn. */
+  /** Exchanges with unsent bytes, in round-robin order. */
   readonly #sending: Exchange[] = []
   readonly #waiting: { call: Call; attention: Attention }[] = []
   readonly #cutter = new FrameCutter({ frame: (frame) => this.#frame(frame), data: (s, b, f) => this.#data(s, b, f) })
@@ -79,7 +79,7 @@ export class Connection {
     this.#socket.removeAllListeners('close').destroy()
   }
 
-  /** All that a turn allows goes out in one write. */
+  /** Sends all that the windows allow in one write. */
   #pump(): void {
     this.#socket.cork()
     while (this.#under.size < this.#maxStreams) {
@@ -114,7 +114,7 @@ export class Connection {
     this.#socket.write(frames)
   }
 
-  /** From the second call on, a path's block is nothing but indexes. */
+  /** From the second call of a path on, its header block consists only of indexes. */
   #blockOf(path: string): Buffer {
     const known = this.#blocks.get(path)
     if (known !== undefined) return known
@@ -200,7 +200,7 @@ export class Connection {
   #headers({ payload, flags, stream }: Frame): void {
     const unexpected = FLAG.padded | FLAG.priority
     if ((flags & unexpected) !== 0 || (flags & FLAG.endHeaders) === 0) throw new Error('an unusual header block')
-    // Heads are decoded as well, for both change the table; what repeats comes from the decoder's cache.
+    // Response headers are decoded too, because they also change the table. The decoder caches repeated blocks.
     const { fields } = this.#decoder.decode(payload, 0, payload.length)
     if ((flags & FLAG.endStream) === 0) return
     const status = fields.find((field) => field.kind === FIELD.grpcStatus)?.value ?? 'missing'

@@ -1,12 +1,12 @@
-/** One call under way: what of it is still to be sent, and what has come back. */
+/** One call in progress: the unsent part of the request, and the received part of the answer. */
 import { createHash } from 'node:crypto'
 import type { Call } from './call.ts'
 
 const GRPC_HEAD_BYTES = 5
-/** Of a ReadResponse that is nothing but data: the tag and up to four bytes of length. */
+/** The head of a ReadResponse with only data: the gRPC head, the tag and up to four bytes of length. */
 const MOST_HEAD_BYTES = GRPC_HEAD_BYTES + 5
 
-/** How closely an answer is looked at: only counted, its data hashed as they come, or kept whole. */
+/** How an answer is checked: its bytes are counted, its data is hashed, or it is kept whole. */
 export type Attention = 'count' | 'hash' | 'keep'
 
 export class Exchange {
@@ -14,12 +14,12 @@ export class Exchange {
   readonly stream: number
   readonly startedAt: number
   readonly attention: Attention
-  /** What the server lets us send on this stream. */
+  /** Bytes that the server allows on this stream. */
   window: number
   unsent: number
-  /** Of DATA in the answer. */
+  /** Bytes of DATA in the answer. */
   bytes = 0
-  /** Since this stream's window was last given back. */
+  /** Bytes since the last window update of this stream. */
   unacknowledged = 0
   readonly #kept: Buffer[] = []
   readonly #sum: ReturnType<typeof createHash> | undefined
@@ -40,7 +40,7 @@ export class Exchange {
     this.unsent = call.bytes
   }
 
-  /** The next bytes of the request, as views. */
+  /** Returns the next bytes of the request, as views. */
   take(bytes: number): Buffer[] {
     const taken: Buffer[] = []
     this.unsent -= bytes
@@ -68,17 +68,17 @@ export class Exchange {
     return Buffer.concat(this.#kept)
   }
 
-  /** Of the data, when they were hashed. */
+  /** The hash of the data, if it was hashed. */
   get hash(): string | undefined {
     return this.#sum?.digest('hex')
   }
 
-  /** Of data in the messages, when the call asks for it. */
+  /** Bytes of data in the messages, if the call counts them. */
   get payloadBytes(): number | undefined {
     return this.call.payloadBytes === undefined ? undefined : this.#payload
   }
 
-  /** Looks at the head of every message, and passes over the rest. */
+  /** Reads the head of every message, and skips the rest. */
   #count(bytes: Buffer): void {
     let at = 0
     while (at < bytes.length) {

@@ -1,24 +1,24 @@
-/** Cuts what a socket delivers into frames. DATA is handed on as it comes, whether or not its frame is complete. */
+/** Splits the bytes of a socket into frames. DATA is passed on as it arrives, before its frame is complete. */
 import { FRAME_HEAD_BYTES, FRAME_TYPE } from '../../../src/grpc/http2/wire-format.ts'
 
 export interface Frame {
   readonly type: number
   readonly flags: number
   readonly stream: number
-  /** A view that holds only until the call returns. */
+  /** A view that is valid only during the call. */
   readonly payload: Buffer
 }
 
 export interface FrameListener {
   frame(frame: Frame): void
-  /** Bytes of a DATA frame, a view that holds only until the call returns; `flags` are given with the last of them. */
+  /** Bytes of a DATA frame, as a view that is valid only during the call. `flags` are passed with the last bytes. */
   data(stream: number, bytes: Buffer, flags: number): void
 }
 
 export class FrameCutter {
   readonly #listener: FrameListener
   #rest: Buffer | undefined
-  /** The DATA frame that is under way: its stream, its flags, and how much of it is still to come. */
+  /** The current DATA frame: its stream, its flags, and the bytes that are still missing. */
   #stream = 0
   #flags = 0
   #left = 0

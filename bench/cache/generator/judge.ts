@@ -1,14 +1,14 @@
 /**
- * Is what came back right? Of each shape of answer the first in a window is kept and looked at byte by byte, once the
- * window is over; every other one must be as long as it. Answers that are short, or all different, are all kept.
+ * Checks the answers. For each shape, the first answer in a window is kept and compared byte by byte after the window;
+ * all others must have the same length. Answers that are short, or all different, are all kept.
  */
 import type { Call } from './call.ts'
 import type { Attention, Exchange } from './exchange.ts'
 
-/** Longer ones are looked at while warming up, and afterwards only counted. */
+/** Longer answers are compared while warming up, and only counted afterwards. */
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
 
-/** How long answers were that turned out right, by server, plan and shape. */
+/** The lengths of correct answers, by server, plan and shape. */
 const known = new Map<string, number>()
 
 export class Judge {

@@ -1,7 +1,7 @@
 /**
- * The load generator, a process of its own. `prepare` writes the calls out, outside of the measured time; `saturate`
- * keeps a number of them under way and says how long all took; `pace` starts each at its appointed time, whether or
- * not earlier ones are back, and says how late the answers came. Every answer is counted; see judge.ts.
+ * The load generator, a separate process. `prepare` makes the calls before the measurement. `saturate` keeps a number
+ * of calls in progress and reports the total time. `pace` starts each call at a fixed time, independent of earlier
+ * answers, and reports the latencies. Every answer is counted; see judge.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { answerWith } from '../../child.ts'
@@ -20,18 +20,18 @@ export type LoadQuestion =
 
 export interface Saturation {
   readonly connections: number
-  /** On each connection. */
+  /** The number of calls in progress on each connection. */
   readonly inFlight: number
-  /** Look at every byte of every answer, for this is not measured. */
+  /** Whether to compare every byte of every answer; for calls that are not measured. */
   readonly verifyAll: boolean
 }
 
 export interface Loaded {
   readonly calls: number
-  /** Moved up or down: blobs as they are, uncompressed. */
+  /** Bytes of blobs that were transferred, uncompressed. */
   readonly contentBytes: number
   readonly wallMs: number
-  /** What the generator itself spent meanwhile. */
+  /** CPU time of the generator itself. */
   readonly generatorCpuUs: number
   readonly latency: Latency
 }
@@ -54,7 +54,7 @@ function callsOf(lot: Lot): Call[] {
   return calls
 }
 
-/** What was uploaded once is of no further use. */
+/** Discards uploads, because each blob is uploaded only once. */
 function forget(): void {
   for (const key of prepared.keys()) if (JSON.parse(key).length > 1) prepared.delete(key)
 }
@@ -117,7 +117,7 @@ async function pace(port: number, lot: Lot, perSecond: number): Promise<Latency>
       failure ??= why
     },
   })
-  // Turning instead of sleeping: timers are a millisecond coarse, which is more than an answer takes.
+  // This polls instead of sleeping: timers have a resolution of 1 ms, which is longer than an answer takes.
   while (done < lot.count && failure === undefined) {
     const now = performance.now()
     for (; started < lot.count && startAt + started * gapMs <= now; started++) {

@@ -1,4 +1,4 @@
-/** Writes the calls of a plan out, before the measured time. */
+/** Makes the calls of a plan, before the measurement. */
 import { type Blob, makeBlob, randomNumbers } from '../content.ts'
 import { BATCH_BLOBS, MEDIUM_BYTES, type Plan, SMALL_BYTES, type Stock } from '../plan.ts'
 import type { Call } from './call.ts'
@@ -9,18 +9,18 @@ export interface Lot {
   readonly plan: Plan
   readonly stock: Stock
   readonly count: number
-  /** Names what is uploaded: another name, other blobs. Plans that only read do not look at it. */
+  /** The name of the uploaded set: another name means other blobs. Plans that only read ignore it. */
   readonly set: string
 }
 
-/** The name of the small blobs that are there to be found and read. */
+/** The name of the set of small blobs that are found and read. */
 export const SMALL_SET = 'small'
 
 const BATCH_READS = 400
 const MOST_REQUESTS = 2000
 const MOST_DIGESTS = 200_000
 
-/** As many as are asked for when each is needed but once; else enough of them to go round. */
+/** Makes `count` calls when each can be used only once, otherwise enough calls to repeat. */
 export function makeCalls(lot: Lot): Call[] {
   const { plan, stock, set } = lot
   const make = (count: number, one: (index: number) => Call) => Array.from({ length: count }, (_, i) => one(i))

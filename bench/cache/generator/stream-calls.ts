@@ -1,4 +1,4 @@
-/** ByteStream's calls: one blob each, in pieces. */
+/** The calls of ByteStream: one blob each, in pieces. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { zstdDecompressed } from '../../../src/base/zstd-whole.ts'
@@ -10,10 +10,10 @@ import { type Call, sole, total, unary } from './call.ts'
 
 const BYTE_STREAM = '/google.bytestream.ByteStream'
 
-/** Of data in one WriteRequest. */
+/** Bytes of data in one WriteRequest. */
 const CHUNK_BYTES = 64 * 1024
 
-/** The name of the blobs that such a plan reads, under which they are uploaded first. */
+/** The name of the set that such a plan reads. It is uploaded first. */
 export const setToRead = ({ kind, size }: ReadPlan): string => `${kind} ${size}`
 
 const resourceOf = (kind: string, { hash, size }: Digest): string =>
@@ -32,7 +32,7 @@ export function read(plan: ReadPlan, index: number): Call {
       assert.equal(hash('sha256', content), digest.hash, 'a stream has other bytes')
     },
   })
-  // How the data are cut into messages is up to the server, and may differ from time to time.
+  // The server decides how it splits the data into messages, and may change this at any time.
   if (isZstd) return { ...request, payloadBytes: 'counted' }
   return { ...request, payloadBytes: plan.size, payloadHash: digest.hash }
 }
@@ -52,7 +52,7 @@ export function write(kind: WritePlan['kind'], blob: Blob): Call {
     payloadBytes: undefined,
     verify(body) {
       const committed = numberIn(fieldsOf(sole(body)), 1)
-      // In compressed form servers differ: what came over the wire, or what it stands for.
+      // For compressed uploads servers differ: some report the received bytes, others the size of the blob.
       const right = committed === bytes || (isZstd && committed === blob.digest.size)
       assert.ok(right, `${committed} of ${bytes} bytes were committed`)
     },
@@ -62,7 +62,7 @@ export function write(kind: WritePlan['kind'], blob: Blob): Call {
 const uuidOf = ({ hash: text }: Digest): string =>
   `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-8${text.slice(17, 20)}-${text.slice(20, 32)}`
 
-/** Heads and views, in turn; nothing is copied. */
+/** Heads and views alternate; nothing is copied. */
 function writeMessages(resource: string, content: readonly Buffer[], bytes: number): Buffer[] {
   const pieces: Buffer[] = []
   let piece = 0

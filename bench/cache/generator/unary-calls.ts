@@ -1,4 +1,4 @@
-/** Calls of one message each way, and what must be in the answers. */
+/** The unary calls, and the expected contents of their answers. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { absentDigest, actionDigest, type Blob, makeBlob, randomNumbers, wholeOf } from '../content.ts'
@@ -30,7 +30,7 @@ export function smallBlob(index: number): Blob {
 
 const keysOf = (digests: readonly Digest[]): string[] => digests.map(({ hash, size }) => `${hash}/${size}`).sort()
 
-/** Half of them are there; of a single one, in every other call. */
+/** Half of the digests exist. With a single digest, it exists in every other call. */
 export function findMissing(count: number, stock: Stock, call: number): Call {
   const random = randomNumbers(count * 7919 + call)
   const chosen = Math.floor(random() * stock.small)
@@ -38,7 +38,7 @@ export function findMissing(count: number, stock: Stock, call: number): Call {
   const absent: Digest[] = []
   for (let i = 0; i < count; i++) {
     if ((i + call) % 2 === 0) {
-      // One after another from a random place on: a client asks for a digest only once.
+      // Consecutive blobs from a random one on: a client asks for each digest only once.
       digests.push(smallBlob((chosen + i) % stock.small).digest)
     } else {
       const digest = absentDigest({ set: `${count} ${call}`, index: i }, SMALL_BYTES)
@@ -50,11 +50,11 @@ export function findMissing(count: number, stock: Stock, call: number): Call {
     const j = Math.floor(random() * (i + 1))
     ;[digests[i], digests[j]] = [digests[j] as Digest, digests[i] as Digest]
   }
-  const wanted = keysOf(absent)
+  const expected = keysOf(absent)
   return unary(`${CAS}/FindMissingBlobs`, digestList(digests), {
     contentBytes: 0,
     shape: `${absent.length}`,
-    verify: (body) => assert.deepEqual(keysOf(readDigests(sole(body))), wanted, 'FindMissing names others'),
+    verify: (body) => assert.deepEqual(keysOf(readDigests(sole(body))), expected, 'FindMissing names others'),
   })
 }
 
@@ -104,11 +104,11 @@ const resultOf = (stock: Stock, action: number): Buffer =>
   )
 
 export function getResult(stock: Stock, action: number): Call {
-  const wanted = readOutputs(resultOf(stock, action))
+  const expected = readOutputs(resultOf(stock, action))
   return unary(`${ACTION_CACHE}/GetActionResult`, getActionResultRequest(actionDigest(action)), {
     contentBytes: 0,
     shape: `${action}`,
-    verify: (body) => assert.deepEqual(readOutputs(sole(body)), wanted, 'the result has other outputs'),
+    verify: (body) => assert.deepEqual(readOutputs(sole(body)), expected, 'the result has other outputs'),
   })
 }
 

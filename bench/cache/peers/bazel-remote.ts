@@ -1,14 +1,13 @@
-/** bazel-remote, the cache that most people run; from PATH. */
+/** bazel-remote, the most widely used cache; from PATH. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contestant, Found } from '../contestant.ts'
 import { isZstd } from '../plan.ts'
-import { usageOf } from '../process-usage.ts'
 import { findOnPath } from './on-path.ts'
-import { freePort, listening, type Spawned, spawnServer } from './spawned.ts'
+import { freePort, type Spawned, spawnServer } from './spawned.ts'
 
 type StorageMode = 'uncompressed' | 'zstd'
-/** Its own default is a line for each call, which nobody else here writes and which would be its loss. */
+/** By default it logs a line for each call. No other contestant does, and it would cost CPU time. */
 const QUIET = ['--access_log_level', 'none']
 
 interface Started {
@@ -24,11 +23,11 @@ async function start(program: string, mode: StorageMode, folder: string): Promis
   const addresses = ['--grpc_address', `127.0.0.1:${port}`, '--http_address', `127.0.0.1:${await freePort()}`]
   const args = ['--dir', join(dir, 'data'), '--max_size', '100', '--storage_mode', mode, ...addresses, ...QUIET]
   const server = spawnServer({ program, args, folder: dir })
-  await listening(port)
+  await server.listening(port)
   return { port, server, version: versionIn(readFileSync(join(dir, 'server.log'), 'utf8')) }
 }
 
-/** It has no option that tells; its log opens with what it was built with and, where the builder said so, from what. */
+/** It has no version option. Its log starts with the Go version and, if the build set it, the tag. */
 function versionIn(log: string): string {
   const [, built] = /bazel-remote built with (.*)\.$/m.exec(log) ?? []
   if (built === undefined) return 'of unknown version'
@@ -36,7 +35,7 @@ function versionIn(log: string): string {
   return `${tag ?? 'of unknown version'}, built with ${go}`
 }
 
-/** In the storage mode that suits the load: two servers, of which only one is loaded at a time. */
+/** Starts two servers, one for each storage mode. Only the one that suits the load is loaded. */
 export async function findBazelRemote(folder: string): Promise<Found> {
   const obtained = findOnPath({ name: 'bazel-remote', home: 'github.com/buchgr/bazel-remote' })
   if ('absent' in obtained) return obtained
@@ -52,7 +51,7 @@ export async function findBazelRemote(folder: string): Promise<Found> {
     readCheck: 'none',
     command: `bazel-remote --dir DIR --max_size 100 --storage_mode uncompressed|zstd --grpc_address 127.0.0.1:PORT --http_address 127.0.0.1:PORT ${QUIET.join(' ')} (${identity.version})`,
     port: (kind) => (isZstd(kind) ? zstd : identity).port,
-    usage: (kind) => usageOf((isZstd(kind) ? zstd : identity).server.pid),
+    usage: (kind) => (isZstd(kind) ? zstd : identity).server.usage(),
     [Symbol.asyncDispose]: () => serving.disposeAsync(),
   }
   return { contestant }

@@ -1,4 +1,4 @@
-/** Where what was downloaded once is kept between runs. */
+/** The folder of downloads that are reused in later runs. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Programs that only Debian's unstable branch has, on a machine that runs another: a root file system of it in a
-# folder, and a way to run a command inside. Needs to be root, and debootstrap; nothing outside of the folder changes.
+# Runs programs that only Debian unstable has on a machine with another system: makes a root file system of Debian
+# unstable in a folder, and runs commands in it. Needs root and debootstrap; changes nothing outside of the folder.
 #
-#   sid-root.sh make FOLDER PACKAGE…        brings the packages in, making the root first where there is none
-#   sid-root.sh run FOLDER SHARED COMMAND…  runs the command; the folder SHARED is at the same place inside
+#   sid-root.sh make FOLDER PACKAGE…        installs the packages, and makes the root file system first if needed
+#   sid-root.sh run FOLDER SHARED COMMAND…  runs the command; the folder SHARED has the same path inside
 #
-# A command runs in place of this script (its process id stays), on the same network, in a mount namespace of its own
-# that ends with it. A plain chroot would do for some programs, but others refuse to start in one.
+# A command replaces this script (with the same process ID). It has the same network, and its own mount namespace,
+# which ends with it. A plain chroot would be enough for some programs, but others refuse to start in one.
 set -euo pipefail
 
 make_root() {
@@ -18,7 +18,7 @@ make_root() {
   if [ ! -e "$root/.complete" ]; then
     rm -rf "$root"
     debootstrap --variant=minbase sid "$root" "$(mirror)"
-    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # nothing that is installed starts by itself
+    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # installed services must not start
     chmod +x "$root/usr/sbin/policy-rc.d"
     printf '127.0.0.1 localhost\n' >"$root/etc/hosts"
     touch "$root/.complete"
@@ -29,12 +29,12 @@ make_root() {
   done
   [ ${#missing[@]} -eq 0 ] && return
   local inside=("$0" run "$root" "$root" env DEBIAN_FRONTEND=noninteractive)
-  "${inside[@]}" apt-get -qq update || true # an old list may do: the first one came with the root
+  "${inside[@]}" apt-get -qq update || true # an old package list may be enough
   "${inside[@]}" apt-get -qq install -y --no-install-recommends "${missing[@]}"
   "${inside[@]}" apt-get -qq clean
 }
 
-# Where this machine's own Debian packages come from.
+# Prints the mirror of this machine's own Debian packages.
 mirror() {
   local address
   address=$(grep -rhoE 'https?://[^ ]+/debian/?$' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1) || true
@@ -50,7 +50,7 @@ run_inside() {
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
-    mount -t tmpfs tmpfs "$root/tmp" # where shared folders usually lie: nothing of them stays
+    mount -t tmpfs tmpfs "$root/tmp" # most shared folders are here: their mount points must not stay
     mkdir -p "$root/$shared" "$root/.old"
     [ "$shared" = "$root" ] || mount --bind "$shared" "$root/$shared"
     cat /etc/resolv.conf >"$root/etc/resolv.conf"

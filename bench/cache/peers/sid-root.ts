@@ -1,4 +1,4 @@
-/** A root of Debian's unstable branch, for what no other way brings; see sid-root.sh. */
+/** A root file system of Debian unstable, for programs that are not available otherwise; see sid-root.sh. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ const SCRIPT = join(import.meta.dirname, 'sid-root.sh')
 const ROOT = cachePath('sid')
 const LONGEST_MAKING_MS = 1_200_000
 
-/** Whether a program is there already. */
+/** Whether a program is installed in it. */
 export const sidHas = (program: string): boolean => existsSync(join(ROOT, 'usr/bin', program))
 
-/** Says why the packages could not be brought in; undefined when they are there. */
+/** Installs packages in it. Returns the reason when this fails, otherwise undefined. */
 export function bringIntoSid(packages: readonly string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'making a root file system needs to be root'
   const options = { encoding: 'utf8', timeout: LONGEST_MAKING_MS } as const
@@ -20,7 +20,7 @@ export function bringIntoSid(packages: readonly string[]): string | undefined {
   return `${made.error?.message ?? ''}${made.stderr ?? ''}`.trim().split('\n').slice(-3).join(' ') || 'it failed'
 }
 
-/** The words that run a command in the root, with a folder of ours at the same place inside. */
+/** The command line that runs a command in the root file system, with the folder `shared` at the same path. */
 export const inSid = (shared: string, command: readonly string[]): { program: string; args: string[] } => ({
   program: SCRIPT,
   args: ['run', ROOT, shared, ...command],

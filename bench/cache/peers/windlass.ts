@@ -1,8 +1,7 @@
-/** Windlass as shipped: its own command, its own defaults. */
+/** Windlass as released: its command, with defaults. */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Contestant } from '../contestant.ts'
-import { usageOf } from '../process-usage.ts'
 import { type Spawned, spawnServer } from './spawned.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../../bin/windlass')
@@ -12,7 +11,7 @@ export interface Running extends AsyncDisposable {
   readonly server: Spawned
 }
 
-/** The server alone, or with a worker beside it (`up`). */
+/** Starts the server alone, or with a worker (`up`). */
 export async function runWindlass(folder: string, command: 'server' | 'up' = 'server'): Promise<Running> {
   mkdirSync(folder, { recursive: true })
   const addresses = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
@@ -31,7 +30,7 @@ export async function startWindlass(folder: string): Promise<Contestant> {
     readCheck: 'CRC-32 on the first read after opening',
     command: 'bin/windlass server --grpc 127.0.0.1:0 --http 127.0.0.1:0 --data DIR --json',
     port: () => port,
-    usage: () => usageOf(server.pid),
+    usage: () => server.usage(),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

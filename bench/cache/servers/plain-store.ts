@@ -1,4 +1,4 @@
-/** One file per blob, as anyone would start: written aside under a name of its own, checked, and renamed into place. */
+/** One file per blob, the simplest design: each is written under a temporary name, checked, and renamed. */
 import { createHash, hash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { access, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Digest } from '../messages.ts'
 
-/** Files that are looked for, read or written at the same time. */
+/** The most concurrent file operations. */
 const AT_ONCE = 32
 const READ_BYTES = 256 * 1024
 
@@ -28,7 +28,7 @@ export function plainStore(folder: string) {
   }
 
   return {
-    /** The empty blob is always there, though nobody uploads it. */
+    /** The empty blob always exists, although clients do not upload it. */
     has: async (digest: Digest): Promise<boolean> =>
       digest.size === 0 ||
       access(pathOf(digest)).then(
@@ -46,7 +46,7 @@ export function plainStore(folder: string) {
       return true
     },
 
-    /** Says whether the bytes were what their digest promised. */
+    /** Returns whether the bytes match their digest. */
     async writeStream(digest: Digest, content: Readable): Promise<boolean> {
       const aside = temporary()
       const sum = createHash('sha256')
@@ -72,7 +72,7 @@ export function plainStore(folder: string) {
 
 export type PlainStore = ReturnType<typeof plainStore>
 
-/** Each item in turn, some at a time; answers keep their order. */
+/** Processes the items, AT_ONCE at a time, and returns the answers in order. */
 export async function inParallel<Item, Answer>(
   items: readonly Item[],
   work: (item: Item) => Promise<Answer>,

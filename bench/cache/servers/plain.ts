@@ -1,6 +1,6 @@
 /**
- * What a competent developer would write in an afternoon: @grpc/grpc-js, one file per blob, everything asynchronous.
- * Its messages are read by hand (fields.ts), which flatters it: generated codecs would cost it more.
+ * A simple server: @grpc/grpc-js, one file per blob, all of it asynchronous. Its messages are decoded by hand
+ * (fields.ts), which is in its favour: generated codecs would cost more.
  */
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
@@ -53,7 +53,7 @@ const updateResult: Unary = async (request, store) => {
   return bytesIn(fields, 3)
 }
 
-/** SHA-256, results may be stored, batches of at most 2 MiB, zstd; versions 2.0 to 2.3 of the API. */
+/** SHA-256, writable results, batches of at most 2 MiB, zstd; versions 2.0 to 2.3 of the API. */
 const CAPABILITIES = Buffer.from('0a0f0a0101120208012080808001320101220208022a0408021003', 'hex')
 
 function parseName(resource: string): { digest: Digest; isZstd: boolean } {

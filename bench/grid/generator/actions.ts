@@ -1,8 +1,8 @@
-/** Actions that run `/bin/true`, each unlike any other, and the messages to have them run. */
+/** Actions that run `/bin/true`, all different, and the messages to execute them. */
 import { createHash } from 'node:crypto'
 import type { Digest } from '../../../src/base/digest.ts'
 import type { PackedBlob } from '../../../src/wire/reapi/cas-calls.ts'
-import { executeRequestToProto } from '../../../src/wire/reapi/execution-request.ts'
+import { executeRequestToProto } from '../../../src/wire/reapi/execution.ts'
 import { actionMessage, commandMessage } from './messages.ts'
 
 export interface BenchAction {

@@ -1,6 +1,6 @@
 /**
- * Others at work meanwhile, in a process of their own: one client streams large blobs up and down as they are, one as
- * zstd, and one pages through the list of tasks, again and again.
+ * Concurrent load, in a separate process: one client transfers large blobs up and down uncompressed, another one as
+ * zstd, and a third lists all tasks, page by page, again and again.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,11 +36,14 @@ interface Blob {
   readonly pieces: readonly Uint8Array[]
 }
 
-/** Half random, half not: what is compressed is neither nothing nor everything. All share all bytes but the first. */
+/**
+ * Half of the bytes are random, so that the blobs compress to about half. All blobs have the same bytes but the first
+ * piece.
+ */
 function blobsOf(bytes: number, compressor: Compressor): Blob[] {
   const piece = Buffer.concat([randomBytes(PIECE_BYTES / 2), Buffer.alloc(PIECE_BYTES / 2, 'windlass ')])
   const rest = Array.from({ length: Math.max(1, bytes / PIECE_BYTES - 1) }, () => piece)
-  // Each piece is a frame of its own, and so can be packed once for all.
+  // Each piece is a separate zstd frame, so it can be compressed once for all blobs.
   const pack = (part: Uint8Array): Uint8Array => (compressor === 'zstd' ? zstdCompressSync(part) : part)
   const packedPiece = pack(piece)
   return Array.from({ length: BLOBS }, () => {
@@ -90,7 +93,7 @@ async function stream({ blobs, compressor }: { blobs: Blob[]; compressor: Compre
   }
 }
 
-/** Of a ListOperationsResponse: empty at the end of the list. */
+/** Returns the page token of a ListOperationsResponse: empty at the end of the list. */
 function nextPageOf(message: Uint8Array): string {
   const reader = new MessageReader(message, 'ListOperationsResponse')
   let token = ''

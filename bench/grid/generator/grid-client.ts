@@ -1,9 +1,9 @@
-/** One connection to a server, and an Execute on it from the first byte to the end. */
+/** One connection to a server, and a whole Execute call on it. */
 import { systemClock } from '../../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../../src/grpc/client/channel.ts'
 import { actionResultFromProto } from '../../../src/wire/reapi/action-result.ts'
 import { batchUpdatedFromProto, batchUpdateToProto } from '../../../src/wire/reapi/cas-calls.ts'
-import { type ExecutionOperation, executionOperationFromProto } from '../../../src/wire/reapi/execution-operation.ts'
+import { type ExecutionOperation, executionOperationFromProto } from '../../../src/wire/reapi/execution.ts'
 import type { BenchAction } from './actions.ts'
 
 const REAPI = '/build.bazel.remote.execution.v2'
@@ -24,7 +24,7 @@ export async function uploadAll(channel: Channel, actions: readonly BenchAction[
   }
 }
 
-/** Resolves with the last word; throws unless the command ran and ended with 0. */
+/** Resolves with the last Operation; throws unless the command ran and exited with 0. */
 export async function execute(channel: Channel, { request }: BenchAction): Promise<ExecutionOperation> {
   const call = channel.serverStreaming(`${REAPI}.Execution/Execute`, request)
   let last: Uint8Array | undefined
@@ -37,7 +37,7 @@ export async function execute(channel: Channel, { request }: BenchAction): Promi
   return operation
 }
 
-/** When each part of it began, by the clocks of server and worker. */
+/** The start time of each stage, by the clocks of server and worker. */
 export function timesOf({ response }: ExecutionOperation) {
   const { exitCode, metadata } = actionResultFromProto(response?.result ?? new Uint8Array(), 'sha256')
   if (exitCode !== 0) throw new Error(`/bin/true ended with ${exitCode}`)

@@ -1,11 +1,11 @@
 /**
- * A worker that has everything done the moment it gets it: what is left of a task's life is the server's part. It speaks
- * as our own workers do: leases come by a stream, results go back one call each.
+ * A worker that finishes every task at once: the rest of the time is the server's. It uses the protocol of our own
+ * workers: leases arrive on a stream, and each result is one call.
  */
 import type { Channel } from '../../../src/grpc/client/channel.ts'
 import { actionResultToProto } from '../../../src/wire/reapi/action-result.ts'
-import { taskUpdateToProto } from '../../../src/wire/workers/status.ts'
-import { serverMessageFromProto, workerMessageToProto } from '../../../src/wire/workers/stream.ts'
+import { serverMessageFromProto, workerMessageToProto } from '../../../src/wire/workers/lease-stream.ts'
+import { taskUpdateToProto } from '../../../src/wire/workers/report.ts'
 
 const STREAM = '/windlass.worker.v1.WorkerLink/StreamLeases'
 const REPORT = '/expbuild.worker.v1.WorkerScheduler/UpdateTaskStatus'
@@ -23,7 +23,9 @@ const RESULT = actionResultToProto({
   metadata: undefined,
 })
 
-/** `got` is told of every task, by its action, the moment it is here. Resolves when it is registered. */
+/**
+ * Registers the worker, and resolves when it is registered. Calls `got` with the action of each task when it arrives.
+ */
 export async function hireHollow(channel: Channel, got: (actionDigest: string) => void): Promise<() => void> {
   const worker = `hollow-${process.pid}`
   const registration = {

@@ -1,4 +1,4 @@
-/** The load generator, in a process of its own: what it costs is not the server's. */
+/** The load generator, in a separate process, so that its CPU time is not counted as the server's. */
 import type { Channel } from '../../../src/grpc/client/channel.ts'
 import type { Timestamp } from '../../../src/model/timestamp.ts'
 import { answerWith } from '../../child.ts'
@@ -8,24 +8,24 @@ import { hireHollow } from './hollow-worker.ts'
 import { type Pace, paced } from './pace.ts'
 
 export type LoadQuestion =
-  /** Makes and uploads this many actions, for the loads to come. */
+  /** Makes and uploads this many actions for later loads. */
   | { readonly ask: 'prepare'; readonly port: number; readonly count: number; readonly word: string }
-  /** Each action once; it has never run before. */
+  /** Executes each action once; it is not in the cache. */
   | ({ readonly ask: 'run' } & Pace)
-  /** One action again and again, which the cache has. */
+  /** Executes one action again and again; it is in the cache. */
   | ({ readonly ask: 'hit' } & Pace)
-  /** Every further task is for a worker in here, which is done with it at once. */
+  /** Sends all further tasks to a worker in this process, which finishes them at once. */
   | { readonly ask: 'hire' }
   | { readonly ask: 'dismiss' }
 
 export interface LoadAnswer {
   readonly count: number
   readonly ms: number
-  /** From the call to its last word, in ms. */
+  /** From the call to its last message, in ms. */
   readonly latencies: readonly number[]
-  /** From the call until the worker in here had the task; the way of the call to the server is in it. */
+  /** From the call until the worker in this process has the task, including the time of the call to the server. */
   readonly delays: readonly number[]
-  /** The parts of an attempt, in ms on average. */
+  /** The stages of an attempt, in ms on average. */
   readonly stages: Readonly<Record<string, number>>
 }
 
@@ -95,7 +95,7 @@ async function hire(): Promise<void> {
   })
 }
 
-/** Since 1970, in ms, with parts of them. */
+/** Milliseconds since 1970, with fractions. */
 const now = (): number => performance.timeOrigin + performance.now()
 
 interface Told {
@@ -104,7 +104,7 @@ interface Told {
   readonly times: ReturnType<typeof timesOf>
 }
 
-/** Their clocks count whole milliseconds; an average of many has more to say than one. */
+/** The sums of stages. The clocks count whole milliseconds, so only an average of many is exact. */
 class StageSums {
   readonly #sums = new Map<string, number>()
   #count = 0
@@ -143,7 +143,7 @@ class StageSums {
   }
 }
 
-/** In the middle of the millisecond that it names. */
+/** Returns the middle of the millisecond in the timestamp. */
 const inMs = ({ seconds, nanos }: Timestamp): number => seconds * 1000 + nanos / 1e6 + 0.5
 
 answerWith((question: LoadQuestion) => {

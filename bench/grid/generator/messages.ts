@@ -1,4 +1,4 @@
-/** The few messages that the load is made of, written by hand: what is measured has no part in making them. */
+/** The few messages of the load, encoded by hand, so that the measured code does not make them. */
 import { type Digest, headOf } from '../../cache/messages.ts'
 
 const field = (number: number, value: Uint8Array | string): Buffer => {
@@ -15,7 +15,7 @@ const whole = (number: number, value: number): Buffer => {
 
 const digestMessage = ({ hash, size }: Digest): Buffer => Buffer.concat([field(1, hash), whole(2, size)])
 
-/** `/bin/true`, with a word in its environment that makes it unlike all others. */
+/** `/bin/true`, with an environment variable that makes it unique. */
 export const commandMessage = (word: string): Buffer =>
   Buffer.concat([field(1, '/bin/true'), field(2, Buffer.concat([field(1, 'WORD'), field(2, word)]))])
 

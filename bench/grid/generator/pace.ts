@@ -1,13 +1,13 @@
-/** How calls are begun: so many at a time, or so many each second. */
+/** How calls start: `open` at a time, or `perSecond`. */
 export interface Pace {
   readonly count: number
-  /** No further ones are begun after so long. */
+  /** No call starts after this time. */
   readonly mostMs: number
   readonly open: number
   readonly perSecond?: number
 }
 
-/** Runs `one` at the given pace; resolves with how many there were and how long all of them took. */
+/** Runs `one` at the given pace; resolves with the number of calls and their total time. */
 export async function paced(
   pace: Pace,
   one: (number: number) => Promise<void>,

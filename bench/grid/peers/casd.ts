@@ -1,4 +1,6 @@
-/** buildbox-casd, which runs actions by itself; where its root is already here, and as root only. */
+/**
+ * buildbox-casd, which executes actions itself. It must be installed in the Debian root file system, which needs root.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { inSid, sidHas } from '../../cache/peers/sid-root.ts'
@@ -9,7 +11,7 @@ export interface Casd {
   readonly server: Spawned
 }
 
-/** Or why there is none. */
+/** Returns the server, or the reason why it is absent. */
 export async function startCasd(folder: string, slots: number): Promise<Casd | { readonly absent: string }> {
   if (!sidHas('buildbox-casd') || !sidHas('buildbox-run-hosttools')) return { absent: 'buildbox is not installed' }
   if (process.getuid?.() !== 0) return { absent: 'entering its root file system needs to be root' }

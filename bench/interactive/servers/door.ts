@@ -1,4 +1,4 @@
-/** A server with the interactive door and nothing in front of it that others need: engine, workers, desk. */
+/** A server with the interactive API and its minimal parts: engine, workers, service. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../../src/app/process/clock.ts'
 import { silentLog } from '../../../src/base/log.ts'
@@ -31,12 +31,12 @@ async function serve(): Promise<DoorAddresses> {
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
   const instances = () => instance
   const grpc = createServer({
-    services: [...reapiDoor({ instances, clock }), ...workersDoor({ desk: engine.workers, clock })],
+    services: [...reapiDoor({ instances, clock }), ...workersDoor({ service: engine.workers, clock })],
     timing: { now: clock.monotonic, after: clock.after },
   })
   const bound = await grpc.listen({ host: '127.0.0.1', port: 0 })
   const languages = loadLanguages().filter(({ name }) => name === 'bash')
-  const desk = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  const service = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -48,7 +48,7 @@ async function serve(): Promise<DoorAddresses> {
     log: silentLog,
   })
   const sockets = [
-    interactiveDoor({ scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }), desk, input: engine.input, clock }),
+    interactiveDoor({ scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }), service, input: engine.input, clock }),
   ]
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   return { grpc: `127.0.0.1:${'port' in bound ? bound.port : 0}`, http: http.address }

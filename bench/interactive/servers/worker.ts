@@ -1,4 +1,4 @@
-/** A whole worker with a sandbox, which speaks the one language that is needed here. */
+/** A whole worker with a sandbox and the one language of this bench. */
 
 import { loadConfig } from '../../../src/app/config/load.ts'
 import { systemClock } from '../../../src/app/process/clock.ts'

@@ -1,11 +1,12 @@
-/** A worker as small, or as fat, as it is told to be, that runs `true` in rooms of one kind and tells what it cost. */
+/** A process of a given size that runs `/bin/true` in rooms of one runtime, and reports their time and CPU time. */
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../../src/base/clock.ts'
 import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
 import { spawner } from '../../../src/runtimes/spawner/spawner.ts'
 import { answerWith } from '../../child.ts'
+import { cpuMsOf } from '../counting-group.ts'
 
 export type Kind = 'plain' | 'bare' | 'unshare' | 'sandbox'
 
@@ -16,7 +17,7 @@ export type Question =
 
 export interface Cost {
   readonly wallMs: number
-  /** Of this process and all that it started; undefined where no control group counts it. */
+  /** The CPU time of this process and all that it started; undefined where no control group counts it. */
   readonly cpuMs: number | undefined
 }
 
@@ -88,7 +89,7 @@ function plain(): Promise<void> {
 }
 
 async function measure({ run, atOnce }: Extract<Question, { run: number }>): Promise<Cost> {
-  await once() // the first finds everything cold
+  await once() // the first run has cold caches
   const [cpu, start] = [cpuMs(), performance.now()]
   let left = run
   await Promise.all(
@@ -100,7 +101,4 @@ async function measure({ run, atOnce }: Extract<Question, { run: number }>): Pro
   return { wallMs, cpuMs: cpu === undefined ? undefined : (cpuMs() ?? 0) - cpu }
 }
 
-function cpuMs(): number | undefined {
-  if (group === undefined) return undefined
-  return Number(/^usage_usec (\d+)$/m.exec(readFileSync(`${group}/cpu.stat`, 'utf8'))?.[1]) / 1000
-}
+const cpuMs = (): number | undefined => (group === undefined ? undefined : cpuMsOf(group))

@@ -1,4 +1,4 @@
-/** A process as small as Node makes them, that does nothing but start `true`: the floor under all other ways. */
+/** A minimal Node process that only starts `true`: the floor for all other ways. */
 import { spawn } from 'node:child_process'
 import { answerWith } from '../../child.ts'
 

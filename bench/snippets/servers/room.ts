@@ -1,14 +1,12 @@
-/** The same sandbox without a grid: a program is started in it, and that is all. */
+/** The same sandbox without a grid: it only starts a program. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/app/process/clock.ts'
 import type { Language } from '../../../src/model/language.ts'
 import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
-import type { Runtime } from '../../../src/runtimes/run/runtime.ts'
+import { PLAIN_COMMAND, type Runtime } from '../../../src/runtimes/run/runtime.ts'
 import { spawner } from '../../../src/runtimes/spawner/spawner.ts'
-import { plainCommand } from '../../../src/worker/plain-command.ts'
-import { sameUser } from '../../../src/worker/rooms/room-users.ts'
-import { openRooms, type Rooms } from '../../../src/worker/rooms/rooms.ts'
+import { openRooms, type Rooms, sameUser } from '../../../src/worker/rooms/rooms.ts'
 import { answerWith } from '../../child.ts'
 
 export interface RoomQuestion {
@@ -44,15 +42,11 @@ answerWith(async ({ folder, argv, env, limits, times, pauseMs }: RoomQuestion) =
   opened ??= open(folder)
   const { runtime, rooms } = await opened
   const took: number[] = []
-  const command = plainCommand({
-    argv,
-    env: Object.entries(env).map(([name, value]) => ({ name, value })),
-    limits,
-    platform: [],
-  })
+  const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
+  const command = { ...PLAIN_COMMAND, argv, env: variables }
   for (let i = 0; i < times; i++) {
-    await using room = await rooms.open(`bench-${process.pid}-${++made}`)
-    runtime.expect() // as every task says while it is being prepared
+    await using room = rooms.open(`bench-${process.pid}-${++made}`)
+    runtime.expect() // every task does this while it is being prepared
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
     const from = performance.now()
     const { cause } = await runtime.run({ command, room, limits, hooks: {} }, new AbortController().signal)

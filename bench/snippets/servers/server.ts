@@ -1,4 +1,4 @@
-/** A server with the code API, its engine on a journal, and workers by gRPC; its desk of workers is looked at. */
+/** A server with the code API, its engine on a journal, and workers over gRPC; its worker service is measured. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../../src/app/process/clock.ts'
 import { silentLog } from '../../../src/base/log.ts'
@@ -27,7 +27,7 @@ export interface Addresses {
 
 export type ServerQuestion = { readonly ask: 'open'; readonly folder: string } | { readonly ask: 'delays' }
 
-/** Tenants come from a header here; elsewhere a key says whose one is. */
+/** The header with the tenant; elsewhere an API key identifies the tenant. */
 export const TENANT = 'x-tenant'
 
 async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof timedDesk>, 'taken'>> {
@@ -39,12 +39,12 @@ async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
   const instances = () => instance
   const grpc = createServer({
-    services: [...reapiDoor({ instances, clock }), ...workersDoor({ desk: timed, clock })],
+    services: [...reapiDoor({ instances, clock }), ...workersDoor({ service: timed, clock })],
     timing: { now: clock.monotonic, after: clock.after },
   })
   const bound = await grpc.listen({ host: '127.0.0.1', port: 0 })
   const lower = snippetTaskUnder({ salt: randomUUID() })
-  const desk = snippetService({ engine, instances, languages: loadLanguages(), lower, clock, newId: randomUUID })
+  const service = snippetService({ engine, instances, languages: loadLanguages(), lower, clock, newId: randomUUID })
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -56,7 +56,7 @@ async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof
   app.route(
     '/',
     snippetsDoor({
-      desk,
+      service,
       instances,
       clock,
       version: 'bench',

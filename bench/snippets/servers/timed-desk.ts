@@ -1,19 +1,19 @@
-import type { LocalWorkerService } from '../../../src/engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../../src/engine/workers/worker-service.ts'
 import type { TaskLease, WorkerSession } from '../../../src/engine/workers/worker-session.ts'
 
 export interface Delays {
-  /** From the later of *queued* and *a slot is free* until the worker was told. */
+  /** From the later of *queued* and *a slot is free* until the worker was notified. */
   readonly scheduling: number[]
-  /** Of who came while all slots were taken by others: from the first slot that became free. */
+  /** For tasks that arrived while other tenants had all slots: from the first slot that became free. */
   readonly firstSlot: number[]
 }
 
-/** Whose tasks are measured by the first slot that becomes free. */
+/** The tenant whose tasks are measured from the first slot that becomes free. */
 export const OTHER_TENANT = 'other'
 
 const now = (): number => performance.timeOrigin + performance.now()
 
-/** One worker as its server sees it: since when its slots are free, and what it has. */
+/** One worker as the server sees it: since when its slots are free, and its attempts. */
 interface Slots {
   readonly name: string
   readonly count: number
@@ -21,12 +21,12 @@ interface Slots {
   free: number[]
 }
 
-/** Looks on at the desk of workers: who became free when, and who was given a task when. */
+/** Observes the worker service: records when slots became free and when tasks were assigned. */
 export function timedDesk(inner: LocalWorkerService): LocalWorkerService & { taken(): Delays } {
   const workers = new Map<string, Slots>()
   const frees: number[] = []
   let delays: Delays = { scheduling: [], firstSlot: [] }
-  /** A worker on a machine that is overloaded is given half as much. */
+  /** An overloaded worker gets half as many tasks. */
   const usableOf = ({ name, count }: Slots): number =>
     inner.list().some(({ worker, state }) => worker === name && state === 'DEGRADED')
       ? Math.max(1, Math.floor(count / 2))
@@ -34,12 +34,12 @@ export function timedDesk(inner: LocalWorkerService): LocalWorkerService & { tak
   const leased = (worker: Slots, { attemptId, queuedAt, instance }: TaskLease): void => {
     const at = now()
     const { held } = worker
-    // Those that are left alone on purpose, and those that an attempt left which was taken back, are no slots to wait for.
+    // Slots that are left free on purpose, and those of revoked attempts, are not slots to wait for.
     worker.free = worker.free.slice(-Math.max(1, usableOf(worker) - held.size))
     held.add(attemptId)
     const since = worker.free.shift() ?? at
     delays.scheduling.push(Math.max(0, at - Math.max(queuedAt, since)))
-    // Their clocks count whole milliseconds.
+    // The clocks count whole milliseconds.
     const first = frees.find((each) => each >= queuedAt + 1)
     if (instance === OTHER_TENANT && first !== undefined && since >= queuedAt) delays.firstSlot.push(at - first)
   }
@@ -56,13 +56,13 @@ export function timedDesk(inner: LocalWorkerService): LocalWorkerService & { tak
       const { worker: name, slots: count, running = [] } = description
       const worker = { name, count, held: new Set(running), free: Array<number>(count - running.length).fill(now()) }
       workers.set(name, worker)
-      const told: WorkerSession = Object.assign(Object.create(session) as WorkerSession, {
+      const reported: WorkerSession = Object.assign(Object.create(session) as WorkerSession, {
         lease(leases: readonly TaskLease[]) {
           for (const each of leases) leased(worker, each)
           session.lease(leases)
         },
       })
-      inner.register(description, told)
+      inner.register(description, reported)
     },
     finished(word, report) {
       freed(workers.get(word.worker), word.attemptId)

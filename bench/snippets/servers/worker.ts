@@ -1,4 +1,4 @@
-/** A whole worker with sandboxes; with interpreters that wait, or without. */
+/** A whole worker with sandboxes, with or without warm interpreters. */
 
 import { loadConfig } from '../../../src/app/config/load.ts'
 import { systemClock } from '../../../src/app/process/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * The client's end of one HTTP/2 connection, as cheap as it can be while still being honest: it sends the calls of a
- * script, keeps to the peer's windows and limits, looks at the status in every answer's trailers, and counts.
+ * The client side of one HTTP/2 connection. It is as cheap as possible, but complete: it sends the calls of a script,
+ * respects the server's windows and limits, checks the status in the trailers of every answer, and counts.
  */
 import { connect, type Socket } from 'node:net'
 import { HpackDecoder } from '../../../src/grpc/hpack/decoder.ts'
@@ -21,7 +21,7 @@ const OPENING = opening(
 )
 
 export interface Listener {
-  /** This call of the script was answered, with OK. */
+  /** This call of the script was answered with OK. */
   answered(call: number): void
   failed(why: string): void
 }
@@ -35,7 +35,7 @@ export class Connection {
   #window = DEFAULT_WINDOW
   #maxStreams = MAX_WINDOW
   #allowed = 0
-  /** All that a read allows goes out in one write, after it. */
+  /** True during a socket read. All that it allows is sent in one write after it. */
   #reading = false
   sent = 0
   done = 0
@@ -55,7 +55,7 @@ export class Connection {
     return this.#reader.dataBytes
   }
 
-  /** Lets calls go up to this place in the script; they leave as soon as the peer has room for them. */
+  /** Allows calls up to this index of the script; they are sent as soon as the server's limits allow it. */
   allow(calls: number): void {
     this.#allowed = Math.min(calls, this.#script.count)
     if (!this.#reading) this.#send()
@@ -102,7 +102,7 @@ export class Connection {
   #headers(block: Buffer, flags: number, stream: number): void {
     const unexpected = FLAG.padded | FLAG.priority
     if ((flags & unexpected) !== 0 || (flags & FLAG.endHeaders) === 0) throw new Error('an unusual header block')
-    // Heads are decoded as well, for both change the table; what repeats comes from the decoder's cache.
+    // Response headers are decoded too, because they also change the table. The decoder caches repeated blocks.
     const list = this.#decoder.decode(block, 0, block.length)
     if ((flags & FLAG.endStream) === 0) return
     list.understood ??= statusOf(list)

@@ -1,4 +1,4 @@
-/** Cuts what a socket delivers into frames. DATA is only counted: its bytes are passed over where they lie. */
+/** Splits the bytes of a socket into frames. DATA is only counted: its bytes are skipped. */
 import {
   FRAME_HEAD_BYTES,
   FRAME_TYPE,
@@ -11,14 +11,14 @@ export interface Frame {
   readonly type: number
   readonly flags: number
   readonly stream: number
-  /** A view that holds only until the call returns: the socket reads into the same buffer again. */
+  /** A view that is valid only during the call: the socket reuses the buffer. */
   readonly payload: Buffer
 }
 
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => void
   #rest: Buffer | undefined
-  /** Bytes of a DATA frame that are still to come. */
+  /** Bytes of a DATA frame that are still missing. */
   #skip = 0
   dataBytes = 0
 
@@ -61,7 +61,7 @@ const word = (value: number): Buffer => {
   return bytes
 }
 
-/** What a client sends first: the preface, its settings, and a connection window that a whole run will not fill. */
+/** The first bytes of a client: the preface, its settings, and a connection window larger than a whole run needs. */
 export function opening(settings: ReadonlyMap<number, number>, windowIncrement: number): Buffer {
   const list = [...settings].flatMap(([id, value]) => [Buffer.from([id >> 8, id]), word(value)])
   const update = frameOf(FRAME_TYPE.windowUpdate, 0, word(windowIncrement))

@@ -1,8 +1,8 @@
 /**
- * Header blocks as the encoders of the usual clients write them: a field that is in a table is an index, any other is
- * a literal that joins the dynamic table and pushes out the oldest. A field that changes with every call thereby
- * pushes out the stable ones as well, a few calls later they are literals again: this writer keeps the same table as
- * its reader, so blocks must be sent in the order in which they were written.
+ * Writes header blocks like the encoders of the usual clients. A field that is in a table is an index. Any other field
+ * is a literal that is added to the dynamic table and evicts the oldest entries. A field that changes with every call
+ * also evicts the stable ones, so that these are literals again a few calls later. The writer and its reader have the
+ * same table, so blocks must be sent in the order in which they were written.
  */
 import { huffmanEncode } from './huffman-writer.ts'
 
@@ -11,7 +11,7 @@ const ENTRY_OVERHEAD_BYTES = 32
 const STATIC_ENTRIES = 61
 const MOST_BLOCK_BYTES = 2048
 
-/** The entries of the static table (RFC 7541, appendix A) that these requests touch. */
+/** The entries of the static table (RFC 7541, appendix A) that these requests use. */
 const STATIC_FIELDS = new Map([
   [':method POST', 3],
   [':scheme http', 6],
@@ -27,9 +27,9 @@ export type Field = readonly [name: string, value: string]
 
 export class HpackWriter {
   readonly #huffman: boolean
-  /** From the whole field to its number, oldest first: the next to go is the first key. */
+  /** From the whole field to its number, oldest first: the first key is evicted next. */
   readonly #fields = new Map<string, number>()
-  /** The newest number under a name; it counts only while that entry is still in the table. */
+  /** The newest number of a name; valid only while that entry is in the table. */
   readonly #names = new Map<string, number>()
   readonly #block = Buffer.alloc(MOST_BLOCK_BYTES)
   #at = 0
@@ -40,7 +40,7 @@ export class HpackWriter {
     this.#huffman = huffman
   }
 
-  /** The answer is a view that holds until the next block is written. */
+  /** Returns a view that is valid until the next block is written. */
   write(fields: readonly Field[]): Buffer {
     this.#at = 0
     for (const [name, value] of fields) this.#field(name, value)
@@ -54,7 +54,7 @@ export class HpackWriter {
       this.#integer(0x80, 7, known)
       return
     }
-    // Room is made first: the name must not be taken from an entry that this very insertion pushes out.
+    // Evict first: the name must not refer to an entry that this insertion evicts.
     this.#makeRoom(sizeOf(key))
     const nameIndex = STATIC_NAMES.get(name) ?? this.#index(this.#names.get(name))
     this.#integer(0x40, 6, nameIndex ?? 0)
@@ -92,7 +92,7 @@ export class HpackWriter {
     this.#at += this.#block.write(text, this.#at, 'latin1')
   }
 
-  /** RFC 7541, section 5.1: what does not fit the prefix follows in groups of seven bits. */
+  /** RFC 7541, section 5.1: the part that does not fit the prefix follows in groups of seven bits. */
   #integer(pattern: number, prefixBits: number, value: number): void {
     const most = (1 << prefixBits) - 1
     this.#block[this.#at++] = pattern | Math.min(value, most)
@@ -103,5 +103,5 @@ export class HpackWriter {
   }
 }
 
-/** As the table counts it; the key holds one character, the space, that is in neither name nor value. */
+/** The size of an entry in the table. The key has one character, the space, that is in neither name nor value. */
 const sizeOf = (key: string): number => ENTRY_OVERHEAD_BYTES + key.length - 1

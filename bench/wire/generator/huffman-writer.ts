@@ -1,12 +1,12 @@
 import { HUFFMAN_CODES, HUFFMAN_LENGTHS } from '../../../src/grpc/hpack/huffman-code.ts'
 
-/** Text of one-byte characters in the Huffman code of RFC 7541; the last byte is filled up with ones. */
+/** Encodes text of one-byte characters in the Huffman code of RFC 7541. The last byte is padded with ones. */
 export function huffmanEncode(text: string): Buffer {
   let bits = 0
   for (let i = 0; i < text.length; i++) bits += HUFFMAN_LENGTHS[text.charCodeAt(i)] ?? 0
   const coded = Buffer.alloc(Math.ceil(bits / 8))
   let at = 0
-  // At most seven bits wait for their byte: with a code of 24 more they fit a number, and header text has none longer.
+  // At most seven bits are pending. With a code of 24 bits they fit in 31 bits, and header text has no longer code.
   let waiting = 0
   let count = 0
   for (let i = 0; i < text.length; i++) {

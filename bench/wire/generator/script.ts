@@ -1,28 +1,28 @@
-/** Calls written out ahead of the measured time, for one connection: sending is then slicing a buffer. */
+/** Calls that are made before the measurement, for one connection: sending them is slicing a buffer. */
 import { createHash } from 'node:crypto'
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, putFrameHeader } from '../../../src/grpc/http2/wire-format.ts'
 import { encodeWanted, framed, PING, SMALL, STREAM, type Wanted } from '../servers/echo.ts'
 import { type Field, HpackWriter } from './hpack-writer.ts'
 
 /**
- * What the calls look like. `bazel`: each has its own deadline and request metadata, as literals that are not Huffman
- * coded, for grpc-java switches that off; `bazel-huffman`: the same as Go and Rust clients (reclient, Buck2) write it.
- * `repeated`: all alike, so that from the second on a header block is nothing but indexes.
+ * The headers of the calls. `bazel`: each call has its own deadline and request metadata, as literals without Huffman
+ * coding, like grpc-java. `bazel-huffman`: the same with Huffman coding, like Go and Rust clients (reclient, Buck2).
+ * `repeated`: all calls are equal, so that from the second on a header block consists only of indexes.
  */
 export type Style = 'repeated' | 'bazel' | 'bazel-huffman'
 
 export interface Plan {
   readonly style: Style
-  /** Calls Stream with this; without it, Small. */
+  /** Calls Stream with this request; without it, Small. */
   readonly wanted?: Wanted
 }
 
 export interface Script {
   readonly count: number
   readonly bytes: Buffer
-  /** Call i lies from ends[i] to ends[i + 1]; it is on stream 2i + 1. */
+  /** Call i is from ends[i] to ends[i + 1]; it is on stream 2i + 1. */
   readonly ends: Uint32Array
-  /** Of DATA in each call, to be counted against the peer's window. */
+  /** Bytes of DATA in each call, which count against the server's window. */
   readonly dataBytes: number
 }
 
@@ -46,11 +46,11 @@ export function writeScript(plan: Plan, connection: number, count: number): Scri
   return { count, bytes: bytes.subarray(0, at), ends, dataBytes: body.length }
 }
 
-/** In the order of grpc-java: pseudo-headers, its own, the caller's metadata, the deadline. */
-function fieldsOf({ style, wanted }: Plan, connection: number, call: number): Field[] {
+/** In the order of grpc-java: pseudo-headers, its own headers, the caller's metadata, the deadline. */
+function fieldsOf({ style, wanted: expected }: Plan, connection: number, call: number): Field[] {
   const fields: Field[] = [
     [':authority', '127.0.0.1'],
-    [':path', wanted === undefined ? SMALL : STREAM],
+    [':path', expected === undefined ? SMALL : STREAM],
     [':method', 'POST'],
     [':scheme', 'http'],
     ['content-type', 'application/grpc'],
@@ -67,7 +67,7 @@ function fieldsOf({ style, wanted }: Plan, connection: number, call: number): Fi
 
 const hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** A RequestMetadata of 250 bytes, of another action each time, as base64 without padding. */
+/** A RequestMetadata of 250 bytes, with another action each time, as base64 without padding. */
 function requestMetadata(connection: number, call: number): string {
   const message = Buffer.concat([
     text(1, Buffer.concat([text(1, 'bazel'), text(2, '8.4.2')])),

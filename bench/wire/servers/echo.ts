@@ -1,15 +1,15 @@
-/** What every contestant serves, so that only the engine under it differs. */
+/** The service that every contestant serves, so that only the gRPC implementation differs. */
 import { answerWith } from '../../child.ts'
 
 export const SERVICE = 'bench.Echo'
 export const SMALL = `/${SERVICE}/Small`
 export const STREAM = `/${SERVICE}/Stream`
 
-/** The question and the answer of a small call: as long as a short digest list, or an empty result. */
+/** The request and the response of a small call: as long as a short digest list, or an empty result. */
 export const PING = Buffer.from('twenty bytes to send')
 export const PONG = Buffer.from('twenty bytes to hear')
 
-/** A stream's request says how many messages of what size are wanted, as two 32-bit numbers. */
+/** The request of a stream: the number and size of the messages, as two 32-bit numbers. */
 export interface Wanted {
   readonly size: number
   readonly count: number
@@ -27,7 +27,7 @@ export function decodeWanted(request: Uint8Array): Wanted {
   return { size: view.getUint32(0), count: view.getUint32(4) }
 }
 
-/** The gRPC frame of a message: not compressed, its length, its bytes. */
+/** The gRPC frame of a message: an uncompressed flag, the length, the bytes. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.alloc(5 + message.length)
   frame.writeUInt32BE(message.length, 1)
@@ -35,7 +35,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame
 }
 
-/** One block per size, shared by all streams: making bytes is not what is measured. */
+/** One block per size, shared by all streams: making bytes is not measured. */
 export function blocks(make: (size: number) => Buffer): (size: number) => Buffer {
   const made = new Map<number, Buffer>()
   return (size) => {
@@ -48,14 +48,14 @@ export function blocks(make: (size: number) => Buffer): (size: number) => Buffer
 export const patterned = (size: number): Buffer => Buffer.alloc(size, 'windlass')
 
 export interface Usage {
-  /** User and system time of the whole process, all of its threads. */
+  /** User and system time of all threads of the process. */
   readonly cpuUs: number
   readonly rssBytes: number
 }
 
 export type ServerQuestion = { readonly ask: 'port' } | { readonly ask: 'usage' }
 
-/** Tells the parent where this contestant listens, and on demand what it has used so far. */
+/** Reports this contestant's port to the parent and, on request, its usage so far. */
 export function reportTo(port: Promise<number>): void {
   answerWith(({ ask }: ServerQuestion) => (ask === 'port' ? port : usage()))
 }

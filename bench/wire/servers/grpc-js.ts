@@ -1,4 +1,4 @@
-/** @grpc/grpc-js with its defaults; messages pass as raw buffers, so that no codec is measured. */
+/** @grpc/grpc-js with its defaults; messages are raw buffers, so that no codec is measured. */
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { blocks, decodeWanted, PONG, patterned, reportTo, SMALL, STREAM, type Wanted } from './echo.ts'
 
@@ -23,11 +23,11 @@ interface Streaming {
   end(): void
 }
 
-function stream(call: Streaming, wanted: Wanted = decodeWanted(call.request), sent = 0): void {
-  const message = block(wanted.size)
-  for (let count = sent + 1; count <= wanted.count; count++) {
+function stream(call: Streaming, expected: Wanted = decodeWanted(call.request), sent = 0): void {
+  const message = block(expected.size)
+  for (let count = sent + 1; count <= expected.count; count++) {
     if (call.write(message)) continue
-    call.once('drain', () => stream(call, wanted, count))
+    call.once('drain', () => stream(call, expected, count))
     return
   }
   call.end()

@@ -1,4 +1,4 @@
-/** Node's own HTTP/2, with only as much gRPC on it as an answer needs: no deadlines, limits, metrics or logs. */
+/** Node's own HTTP/2, with only the parts of gRPC that an answer needs: no deadlines, limits, metrics or logs. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -12,11 +12,11 @@ function respond(stream: ServerHttp2Stream): void {
   stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
 }
 
-function send(stream: ServerHttp2Stream, wanted: Wanted, sent: number): void {
-  const message = block(wanted.size)
-  for (let count = sent + 1; count <= wanted.count; count++) {
+function send(stream: ServerHttp2Stream, expected: Wanted, sent: number): void {
+  const message = block(expected.size)
+  for (let count = sent + 1; count <= expected.count; count++) {
     if (stream.write(message)) continue
-    stream.once('drain', () => send(stream, wanted, count))
+    stream.once('drain', () => send(stream, expected, count))
     return
   }
   stream.end()

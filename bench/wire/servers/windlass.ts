@@ -1,9 +1,9 @@
-/** The engine as the server is wired: metrics, limits, deadlines and logs on. */
+/** The gRPC server as Windlass uses it: with metrics, limits, deadlines and logs. */
 
+import { logged } from '../../../src/app/metrics/grpc.ts'
 import { createMetrics } from '../../../src/app/metrics/metrics.ts'
 import { systemClock } from '../../../src/app/process/clock.ts'
 import { createLogger } from '../../../src/app/process/logger.ts'
-import { logged } from '../../../src/app/server/logged-observer.ts'
 import { DEFAULT_LIMITS } from '../../../src/grpc/http2/limits.ts'
 import { createServer } from '../../../src/grpc/server/server.ts'
 import type { Outgoing, Service } from '../../../src/grpc/service.ts'

@@ -2,5 +2,5 @@
 export const BACKENDS = ['auto', 'host', 'sandbox', 'unshare', 'docker', 'apptainer'] as const
 export type Backend = (typeof BACKENDS)[number]
 
-/** Backends that take an image from the task. */
+/** Backends that run a task in the image that it names. */
 export const takesImages = (backend: Backend): boolean => backend === 'docker' || backend === 'apptainer'

@@ -7,7 +7,7 @@ describe('parseAddress', () => {
     ['localhost:0', { host: 'localhost', port: 0 }],
     ['[::1]:65535', { host: '::1', port: 65535 }],
     ['unix:/run/windlass.sock', { path: '/run/windlass.sock' }],
-  ])('%s is read, and written back as it was', (text, address) => {
+  ])('%s is parsed, and formatted back', (text, address) => {
     expect(parseAddress(text)).toEqual(address)
     expect(formatAddress(address)).toBe(text)
   })
@@ -28,7 +28,7 @@ describe('parseAddress', () => {
 })
 
 describe('isLocal', () => {
-  test.each(['127.0.0.1:1', '127.9.9.9:1', '[::1]:1', 'localhost:1', 'unix:/a'])('%s stays on this machine', (text) => {
+  test.each(['127.0.0.1:1', '127.9.9.9:1', '[::1]:1', 'localhost:1', 'unix:/a'])('%s is local', (text) => {
     expect(isLocal(parseAddress(text) ?? { host: '', port: 0 })).toBe(true)
   })
 
@@ -39,5 +39,5 @@ describe('isLocal', () => {
     'example.com:1',
     '127.0.0.1.example.com:1',
     'localhost.example.com:1',
-  ])('%s may be reached from elsewhere', (text) => expect(isLocal(parseAddress(text) ?? { path: '' })).toBe(false))
+  ])('%s can be reached from other machines', (text) => expect(isLocal(parseAddress(text) ?? { path: '' })).toBe(false))
 })

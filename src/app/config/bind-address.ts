@@ -20,8 +20,8 @@ export function formatAddress(address: BindAddress): string {
 }
 
 /**
- * Reachable from this machine only. Names other than localhost count as public, because they may resolve to any
- * address.
+ * Whether only this machine can reach the address. Names other than localhost count as public, because they may resolve
+ * to any address.
  */
 export function isLocal(address: BindAddress): boolean {
   if ('path' in address) return true

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadConfig } from './load.ts'
 
-/** Settings files of expbuild as users have them: they must keep working unchanged. */
+/** Settings files of expbuild as users have them: they must work unchanged. */
 const SERVER = `# expbuild-server.toml
 
 [server]
@@ -81,11 +81,11 @@ function load(toml: string, insecure = false) {
   return loadConfig({ file, env: {}, home: '/home/ada', flags })
 }
 
-test('the only complaint about the server file is that its address needs --insecure', () => {
+test('the only error in the server file is that its address needs --insecure', () => {
   expect(() => load(SERVER)).toThrow(/^[^\n]*server\.address = "0\.0\.0\.0:8980"[^\n]*add --insecure[^\n]*$/)
 })
 
-test('with --insecure the server file is read whole', () => {
+test('with --insecure all settings of the server file are read', () => {
   const { config, notes } = load(SERVER, true)
   expect(config.server).toMatchObject({ address: '0.0.0.0:8980', instance_name: 'production' })
   expect(config.storage).toMatchObject({
@@ -105,7 +105,7 @@ test('with --insecure the server file is read whole', () => {
   expect(notes.map(({ level }) => level)).toEqual(['warn'])
 })
 
-test('the worker file is read whole', () => {
+test('all settings of the worker file are read', () => {
   const { config, notes } = load(WORKER)
   expect(config.worker).toMatchObject({
     worker_id: 'worker-host-01',
@@ -120,7 +120,7 @@ test('the worker file is read whole', () => {
   expect(notes).toEqual([])
 })
 
-test('so is its variant for Docker', () => {
+test('all settings of the Docker worker file are read', () => {
   expect(load(DOCKER_WORKER).config.worker).toMatchObject({
     backend: 'docker',
     docker: { image: 'ubuntu:22.04', network_mode: 'none', cpu_limit: 2, memory_limit: 4294967296 },

@@ -11,12 +11,12 @@ import { worker } from './worker.ts'
 
 const log = z
   .strictObject({
-    level: live(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
+    level: live(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'Lowest level that is logged.', {
       flag: '--verbose (debug)',
     }),
     format: configField(
       z.enum(['auto', 'pretty', 'json']).default('auto'),
-      'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
+      'Format of log lines on standard error; auto is pretty on a terminal and JSON elsewhere.',
     ),
   })
   .prefault({})
@@ -39,7 +39,10 @@ const sections = z.strictObject({
   worker,
 })
 
-/** With fewer, one or two late heartbeats would make a healthy worker count as gone. */
+/**
+ * The minimum number of heartbeat intervals in a time-out: with fewer, one or two late heartbeats would make a healthy
+ * worker count as lost.
+ */
 const LEAST_INTERVALS = 3
 
 export const configSchema = sections.superRefine(({ execution, worker }, context) => {

@@ -7,10 +7,10 @@ const seconds = (standard: number) => z.number().positive().max(86_400).default(
 /** Workflows that the server runs. */
 export const cwl = z
   .strictObject({
-    max_expression_seconds: configField(seconds(20), 'Processor time that one JavaScript expression may use.'),
+    max_expression_seconds: configField(seconds(20), 'Maximum CPU time of one JavaScript expression, in seconds.'),
     max_submission_expression_seconds: configField(
       seconds(300),
-      'Processor time that all JavaScript expressions of one submission may use; then the submission fails.',
+      'Maximum CPU time of all JavaScript expressions of one submission, in seconds; above it, the submission fails.',
     ),
     max_json_bytes: configField(
       z
@@ -18,7 +18,7 @@ export const cwl = z
         .min(64 * 1024)
         .max(64 * 1024 * 1024)
         .default(16 * 1024 * 1024),
-      'The largest cwl.output.json that is read from a command, and the largest value of an expression as JSON.',
+      'Maximum size in bytes of the cwl.output.json of a command, and of the value of an expression as JSON.',
     ),
   })
   .prefault({})

@@ -7,7 +7,7 @@ import { pickFields, type Table } from './table.ts'
 
 const defaults = loadConfig({ env: {}, home: '/home/ada' })
 
-test('the explanation is a TOML file that sets every default', () => {
+test('--explain prints a TOML file that sets every default', () => {
   const explained: Table = parse(explainConfig())
   for (const { key, standard, form } of FIELDS) {
     if (standard !== undefined && form !== 'map') expect(pickFields(explained, key), key).toEqual(standard)
@@ -19,29 +19,29 @@ test('the explanation is a TOML file that sets every default', () => {
   expect(parsed).toEqual(defaults.config)
 })
 
-test('every field has a sentence, and a default or a word on what holds without one', () => {
+test('every field has a sentence, and a default or a description of the default', () => {
   for (const { key, meaning, standard, otherwise } of FIELDS) {
     expect(meaning, key).toMatch(/^[A-Z].{10,110}\.$/)
     expect(standard !== undefined || otherwise !== undefined, key).toBe(true)
   }
 })
 
-test('no two fields share a variable', () => {
+test('no two fields share an environment variable', () => {
   expect(new Set(FIELDS.map(({ variable }) => variable)).size).toBe(FIELDS.length)
 })
 
-test('programs get the same as JSON', () => {
+test('explainedFields has the same fields as JSON', () => {
   expect(explainedFields()).toContainEqual({
     key: 'log.format',
     default: 'auto',
-    meaning: 'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
+    meaning: 'Format of log lines on standard error; auto is pretty on a terminal and JSON elsewhere.',
     choices: ['auto', 'pretty', 'json'],
     variable: 'WINDLASS_LOG_FORMAT',
     reloads: false,
   })
 })
 
-test('the settings that hold are shown as TOML, each that is no default with its origin', () => {
+test('showConfig prints TOML, with the origin of each value that is no default', () => {
   const loaded = loadConfig({
     env: { WINDLASS_LOG_LEVEL: 'warn', WINDLASS_WORKER_PLATFORM: 'OSFamily=Linux' },
     home: '/home/ada',
@@ -56,6 +56,6 @@ test('the settings that hold are shown as TOML, each that is no default with its
   expect(configSchema.parse(parse(shown))).toEqual(loaded.config)
 })
 
-test('the page in the guide is what this version says of itself (vitest -u writes it)', async () => {
+test('docs/guide/configuration.md equals the output of --explain (vitest -u writes it)', async () => {
   await expect(configurationPage()).toMatchFileSnapshot('../../../docs/guide/configuration.md')
 })

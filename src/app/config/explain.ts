@@ -7,11 +7,11 @@ import { isTable, pickFields } from './table.ts'
 /** Prints every setting with its description and default, as a TOML file. */
 export function explainConfig(): string {
   const head = [
-    '# Settings of Windlass, each with its default. Keep what you change, drop the rest, and start with:',
+    '# Settings of Windlass, each with its default. Keep the lines that you change, delete the others, and start with:',
     '#   windlass server --config FILE',
-    '# A variable sets any of them, and goes over the file: WINDLASS_ and the key in capitals, such as',
-    '# WINDLASS_SERVER_ADDRESS for address under [server]; lists are written a,b and tables NAME=VALUE,NAME=VALUE.',
-    '# A command-line flag goes over both.',
+    '# An environment variable overrides the file. Its name is WINDLASS_ and the key in capitals, such as',
+    '# WINDLASS_SERVER_ADDRESS for address under [server]. Lists are written a,b and tables NAME=VALUE,NAME=VALUE.',
+    '# A command-line flag overrides both.',
     '',
   ]
   return [...head, ...byTable(explainField, true)].join('\n')
@@ -35,23 +35,23 @@ export const explainedFields = (): object[] =>
     reloads: reloads ?? false,
   }))
 
-/** docs/guide/configuration.md */
+/** The text of docs/guide/configuration.md. */
 export const configurationPage = (): string => `# Configuration
 
-Windlass runs without any. What can be set is set in a TOML file (\`windlass server --config FILE\`), by environment
-variables, or by flags; flags go over variables, variables over the file, the file over the defaults. Unknown keys are
-refused, and the message names the key that was probably meant.
+Windlass runs without any configuration. Settings are read from a TOML file (\`windlass server --config FILE\`),
+environment variables and flags. Flags override variables, variables override the file, and the file overrides the
+defaults. An unknown key is an error; the message suggests the nearest known key.
 
-\`windlass config --explain\` prints the reference below, \`windlass config --config FILE\` shows the settings that hold and
-where each came from, and \`--json\` gives either to a program.
+\`windlass config --explain\` prints the reference below. \`windlass config --config FILE\` prints the effective settings
+and the source of each. \`--json\` prints either as JSON.
 
 ## Changing settings of a running server
 
 \`windlass reload\` (or SIGHUP) makes a server, or \`windlass up\` with its worker, read its settings file, certificates
-and keys again. Connections stay open: new ones meet the new certificates. Settings marked "Reloads." below take effect;
-every other setting needs a restart, and the answer of \`windlass reload\` and the log name those that have changed. Turning
-TLS or client certificates on or off needs a restart, too. Nothing changes when the new settings or files are invalid.
-A worker reads its settings file again on SIGHUP for \`log.level\` and the files under \`[worker.tls]\`.
+and keys again. Open connections continue; new connections use the new certificates. Settings marked "Reloads." below
+take effect immediately. All other settings need a restart: \`windlass reload\` and the log list those that have changed.
+Turning TLS or client certificates on or off also needs a restart. If the new settings or files are invalid, the server
+keeps the old ones. On SIGHUP, a worker reads \`log.level\` and the files under \`[worker.tls]\` again.
 
 ## Reference
 

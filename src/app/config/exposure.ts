@@ -15,21 +15,21 @@ export function exposedKeys({ server }: Config): string[] {
   )
 }
 
-/** Tells the operator how to close an exposed address. */
+/** The error for an exposed address, with the ways to fix it. */
 export function exposureProblem(key: string, text: string): string {
   const address = parseAddress(text)
   const port = address !== undefined && 'port' in address ? address.port : 0
   const local = formatAddress({ host: '127.0.0.1', port })
   return (
-    `${key} = "${text}" can be reached from other machines, and whoever reaches it may use this server. ` +
+    `${key} = "${text}" can be reached from other machines, and callers are not authenticated. ` +
     `If the network is trusted, add --insecure (or insecure = true under [server]); ` +
     `otherwise set client_ca_file under [server.tls], or listen on ${local}`
   )
 }
 
 /**
- * The hosts that HTTP requests may be addressed to, beside loopback names. It includes the configured address: a DNS
- * rebinding attack cannot use it, because the request would contain the attacker's host name.
+ * The host names that HTTP requests may use, in addition to loopback names. They include the configured address: a DNS
+ * rebinding attack cannot use it, because its requests contain the attacker's host name.
  */
 export function servedHosts({ server, http }: Config): string[] {
   const address = parseAddress(server.http_address)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** The documentation of a field; its type and default are in the schema. */
 export interface About {
-  /** One sentence. */
+  /** A description in one sentence. */
   readonly meaning: string
   /** How the default is derived when it is not a constant. */
   readonly otherwise?: string
@@ -54,7 +54,7 @@ export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []):
   }
   const about = known.get(schema)
   const key = path.join('.')
-  if (about === undefined) throw new Error(`${key} has no sentence: write it as field(schema, meaning)`)
+  if (about === undefined) throw new Error(`${key} has no description: use configField(schema, meaning)`)
   return [
     {
       ...about,

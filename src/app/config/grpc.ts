@@ -17,59 +17,59 @@ export const grpc = z
   .strictObject({
     max_message_bytes: configField(
       count(DEFAULT_LIMITS.maxMessageBytes, 1024),
-      'The largest message taken from a caller.',
+      'Maximum size of a received message, in bytes.',
     ),
     max_header_bytes: configField(
       count(DEFAULT_LIMITS.maxHeaderBytes, 1024),
-      "The most a call's metadata may come to.",
+      'Maximum size of the metadata of a call, in bytes.',
     ),
     max_concurrent_streams: configField(
       count(DEFAULT_LIMITS.maxConcurrentStreams),
-      'Calls that one connection may have under way.',
+      'Maximum number of concurrent calls of one connection.',
     ),
     initial_window_bytes: configField(
       count(DEFAULT_LIMITS.initialWindowBytes, 65_535),
-      'What a caller may send on a call before the server has answered anything.',
+      'Initial HTTP/2 flow-control window of a call, in bytes (SETTINGS_INITIAL_WINDOW_SIZE).',
     ),
     stream_window_bytes: configField(
       count(DEFAULT_LIMITS.streamWindowBytes, 65_535),
-      'What a caller may send ahead on a call that is being read.',
+      'HTTP/2 flow-control window of a call that the server reads, in bytes.',
     ),
     connection_window_bytes: configField(
       count(DEFAULT_LIMITS.connectionWindowBytes, 65_535),
-      'What a caller may send ahead on a connection, over all its calls.',
+      'HTTP/2 flow-control window of a connection, in bytes.',
     ),
     max_connection_buffered_bytes: configField(
       count(DEFAULT_LIMITS.maxConnectionBufferedBytes, 65_535),
-      'Received and not yet handled, over one connection.',
+      'Maximum number of received, unprocessed bytes per connection.',
     ),
     max_server_buffered_bytes: configField(
       z.int().min(65_535).default(DEFAULT_LIMITS.maxServerBufferedBytes),
-      'Received and not yet handled, over all connections.',
+      'Maximum number of received, unprocessed bytes of all connections.',
     ),
     max_resets_per_second: configField(
       count(DEFAULT_LIMITS.resets.perSecond),
-      'Calls that a connection may cancel per second in the long run; more is taken for an attack.',
+      'Maximum average of cancelled calls per second of one connection; above it, the connection is closed.',
     ),
     max_pings_per_second: configField(
       count(DEFAULT_LIMITS.pings.perSecond),
-      'Pings that a connection may send per second in the long run; more is taken for an attack.',
+      'Maximum average of pings per second of one connection; above it, the connection is closed.',
     ),
     handshake_seconds: configField(
       seconds(DEFAULT_LIMITS.handshakeMs),
-      'How long a new connection may take to say hello.',
+      'Timeout for the HTTP/2 preface and settings of a new connection, in seconds.',
     ),
     keepalive_seconds: configField(
       seconds(DEFAULT_LIMITS.keepaliveMs),
-      'Silence after which a caller is asked for a sign of life.',
+      'Idle seconds of a connection after which the server sends a ping.',
     ),
     keepalive_timeout_seconds: configField(
       seconds(DEFAULT_LIMITS.keepaliveTimeoutMs),
-      'How long it may take to give one before the connection is closed.',
+      'Seconds to wait for the answer to this ping; then the connection is closed.',
     ),
     stall_seconds: configField(
       seconds(DEFAULT_LIMITS.stallMs),
-      'A call whose caller takes nothing of its answer for so long is ended.',
+      'A call is cancelled when its client reads none of the response for this number of seconds.',
     ),
   })
   .prefault({})

@@ -5,7 +5,7 @@ import { callerRates, httpLimits, instanceLimits, limits, socketLimits } from '.
 
 const set = (wish: object) => limits.parse(wish)
 
-test('what nobody sets is what the parts have by themselves', () => {
+test('empty [limits] give the defaults of each part', () => {
   expect({ ...HTTP_LIMITS, ...httpLimits(set({})) }).toEqual(HTTP_LIMITS)
   expect({ ...SOCKET_LIMITS, ...socketLimits(set({})) }).toEqual(SOCKET_LIMITS)
   expect(instanceLimits(set({}))).toEqual({})
@@ -15,7 +15,7 @@ test('what nobody sets is what the parts have by themselves', () => {
   })
 })
 
-test('what is set gets to the parts', () => {
+test('each setting reaches its part', () => {
   const wish = set({
     header_seconds: 2.5,
     max_connections: 7,
@@ -48,13 +48,13 @@ test('what is set gets to the parts', () => {
   expect(instanceLimits(wish)).toEqual({ unfinished: 11, perSecond: 0.5 })
 })
 
-describe('a rate of 0', () => {
-  test('is no limit for requests', () => {
+describe('rate of 0', () => {
+  test('requests are not limited', () => {
     const wish = set({ requests_per_second_per_address: 0, requests_per_second_per_key: 0 })
     expect(callerRates(wish)).toEqual({ perAddress: undefined, perKey: undefined })
   })
 
-  test('is refused for messages, for none would ever be read', () => {
+  test('0 WebSocket messages per second are refused, because none would be read', () => {
     expect(() => set({ websocket_messages_per_second: 0 })).toThrow('more than 0')
   })
 })

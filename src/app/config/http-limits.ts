@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { proxyList } from '../../doors/http/server/caller-address.ts'
+import type { RateLimits, RequestRate } from '../../doors/http/server/callers.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../doors/http/server/listen.ts'
-import type { RateLimits } from '../../doors/http/server/rate-limits.ts'
 import { SOCKET_LIMITS, type SocketLimits } from '../../doors/http/server/socket-limits.ts'
-import type { RequestRate } from '../../doors/http/server/token-bucket.ts'
+import { proxyList } from '../../doors/http/server/trusted-proxies.ts'
 import { configField, live } from './field.ts'
 
 const count = (standard: number) => z.int().min(1).max(1_000_000_000).default(standard)
@@ -22,67 +21,70 @@ function isProxy(text: string): boolean {
 /** Limits for callers over HTTP and WebSocket, each against one kind of overuse; and the limits of an instance. */
 export const limits = z
   .strictObject({
-    max_body_bytes: live(count(8 * 1024 * 1024), 'The largest body of a request; blobs of the cache have their own.'),
+    max_body_bytes: live(
+      count(8 * 1024 * 1024),
+      'Maximum size of a request body, in bytes. It does not apply to blobs of the HTTP cache.',
+    ),
     header_seconds: configField(
       z
         .number()
         .min(0.1)
         .max(3600)
         .default(HTTP_LIMITS.headersMs / 1000),
-      'How long the headers of a request may take to arrive.',
+      'Timeout for receiving the headers of a request, in seconds.',
     ),
     min_body_bytes_per_second: configField(
       rate(HTTP_LIMITS.bodyPace.bytesPerSecond),
-      'A body that comes more slowly for 20 seconds is cut; 0 lets it take its time.',
+      'Minimum bytes per second of a request body over 20 seconds; below it, the request fails. 0: no minimum.',
     ),
     max_connections: configField(
       count(HTTP_LIMITS.connections),
-      'HTTP connections at a time. Above it, health requests are answered and others get 429.',
+      'Maximum number of HTTP connections. Above it, only health requests are answered; others get status 429.',
     ),
     max_connections_per_address: configField(
       count(HTTP_LIMITS.connectionsPerAddress),
-      'HTTP connections at a time from one address, or from one /64 of IPv6. Above it as above `max_connections`.',
+      'Maximum number of HTTP connections of one IPv4 address or IPv6 /64. Above it, the same as for max_connections.',
     ),
     requests_per_second_per_address: live(
       rate(1000),
-      'Requests that one address may make in the long run; 0 for no limit. Probes and the cache are free.',
+      'Maximum average of requests per second of one address, without health and cache requests. 0: no limit.',
     ),
-    request_burst_per_address: live(count(5000), 'Requests that one address may make at once.'),
+    request_burst_per_address: live(count(5000), 'Maximum burst of requests of one address, above the average rate.'),
     requests_per_second_per_key: live(
       rate(1000),
-      'Requests that one API key may make in the long run, from wherever; 0 for no limit.',
+      'Maximum average of requests per second of one API key, over all addresses. 0: no limit.',
     ),
-    request_burst_per_key: live(count(5000), 'Requests that one API key may make at once.'),
-    max_websockets: configField(count(SOCKET_LIMITS.connections), 'WebSockets at a time.'),
+    request_burst_per_key: live(count(5000), 'Maximum burst of requests of one API key, above the average rate.'),
+    max_websockets: configField(count(SOCKET_LIMITS.connections), 'Maximum number of open WebSockets.'),
     max_websockets_per_address: configField(
       count(SOCKET_LIMITS.connectionsPerAddress),
-      'WebSockets at a time from one address, or from one /64 of IPv6.',
+      'Maximum number of open WebSockets of one IPv4 address or IPv6 /64.',
     ),
     max_websocket_message_bytes: configField(
       count(SOCKET_LIMITS.messageBytes),
-      'The largest message taken on a WebSocket.',
+      'Maximum size of a message received on a WebSocket, in bytes.',
     ),
     max_websocket_unread_bytes: configField(
       count(SOCKET_LIMITS.unreadBytes),
-      'A WebSocket whose peer leaves more than this unread is cut.',
+      'Maximum number of sent bytes that the peer of a WebSocket has not read; above it, the WebSocket is closed.',
     ),
     websocket_messages_per_second: configField(
       rate(SOCKET_LIMITS.messages.perSecond).refine((perSecond) => perSecond > 0, { error: 'expected more than 0' }),
-      'Messages read from one WebSocket in the long run, each 4 KiB counting as one; who sends more waits.',
+      'Maximum average of messages per second read from a WebSocket; each started 4 KiB counts as one message.',
     ),
     max_open_tasks_per_instance: configField(
       z.int().min(1).optional(),
-      'Tasks of one instance that may wait or run; further ones are refused.',
-      { otherwise: 'as many as the queue holds' },
+      'Maximum number of queued and running tasks of one instance. Above it, the server rejects new tasks.',
+      { otherwise: 'only max_queue_size applies' },
     ),
     max_tasks_per_second_per_instance: configField(
       z.number().positive().optional(),
-      'New tasks that one instance may submit in a second.',
+      'Maximum number of new tasks per second of one instance. Above it, the server rejects new tasks.',
       { otherwise: 'no limit' },
     ),
     trusted_proxies: configField(
       z.array(proxy).default([]),
-      'Proxies whose X-Forwarded-For is believed: addresses, subnets, or unix for a socket file.',
+      'Proxies whose X-Forwarded-For header the server trusts: addresses, subnets, or unix for a socket file.',
     ),
   })
   .prefault({})

@@ -27,7 +27,7 @@ function complaints(toml: string, more: Partial<ConfigSources> = {}): string[] {
   return []
 }
 
-test('a worker may miss two heartbeats before the server takes it for gone', () => {
+test('a worker is lost after three missed heartbeats: a shorter heartbeat_timeout_seconds is refused', () => {
   const short = '[execution.scheduler]\nheartbeat_timeout_seconds = 29\n'
   expect(complaints(short)).toEqual([
     'FILE: execution.scheduler.heartbeat_timeout_seconds: 29 is less than three heartbeats of a worker, which sends one ' +
@@ -37,19 +37,19 @@ test('a worker may miss two heartbeats before the server takes it for gone', () 
   expect(complaints('[worker]\nheartbeat_interval_seconds = 41\n')[0]).toContain('set at least 123')
 })
 
-describe('where a value comes from', () => {
-  test('defaults hold where nobody says otherwise, and keep the server on this machine', () => {
+describe('sources of a value', () => {
+  test('the defaults listen only on this machine', () => {
     const { config, origins, notes } = loadConfig({ env: {}, home: '/home/ada' })
     expect(config.server).toMatchObject({ address: '127.0.0.1:8980', http_address: '127.0.0.1:8080', insecure: false })
     expect(config.server.data_dir).toBe('/home/ada/.local/share/windlass')
     expect([origins.size, notes]).toEqual([0, []])
   })
 
-  test('data goes where XDG_DATA_HOME says', () => {
+  test('the data directory is below XDG_DATA_HOME', () => {
     expect(loadConfig({ env: { XDG_DATA_HOME: '/data' }, home: '/' }).config.server.data_dir).toBe('/data/windlass')
   })
 
-  test('flags go over variables, variables over the file, the file over defaults', () => {
+  test('flags override variables, variables the file, and the file the defaults', () => {
     const { config, origins } = load(
       '[server]\naddress = "127.0.0.1:1"\nhttp_address = "127.0.0.1:2"\ndrain_seconds = 3',
       {
@@ -65,7 +65,7 @@ describe('where a value comes from', () => {
     })
   })
 
-  test('variables are read as what their field holds', () => {
+  test('variables are parsed by the type of their field', () => {
     const { config } = load('', {
       env: {
         WINDLASS_SERVER_INSECURE: 'true',
@@ -90,32 +90,32 @@ describe('where a value comes from', () => {
     [',', []],
     ['python, c++', ['python', 'c++']],
     [undefined, undefined],
-  ])('the languages of a worker are none when its variable says so: %j', (text, languages) => {
+  ])('WINDLASS_WORKER_LANGUAGES=%j sets the languages of a worker', (text, languages) => {
     const env = text === undefined ? {} : { WINDLASS_WORKER_LANGUAGES: text }
     expect(load('', { env }).config.worker.languages).toEqual(languages)
   })
 
-  test('an empty variable takes nothing away from other lists', () => {
+  test('an empty variable does not change a list from the file', () => {
     const env = { WINDLASS_HTTP_ALLOWED_HOSTS: '' }
     expect(load('[http]\nallowed_hosts = ["grid"]', { env }).config.http.allowed_hosts).toEqual(['grid'])
   })
 
-  test("other tools' WINDLASS_ variables are noted and not refused; ours that are no settings are passed over", () => {
+  test('unknown WINDLASS_ variables are noted and not refused; known ones that are no settings are ignored', () => {
     const env = { WINDLASS_SERVER_ADRESS: 'x', WINDLASS_HOME_PAGE: 'y', WINDLASS_SEED: '1', WINDLASS_REQUIRE: 'docker' }
     const keys = ['WINDLASS_HOME_PAGE', 'WINDLASS_SERVER_ADRESS (did you mean WINDLASS_SERVER_ADDRESS?)']
     expect(load('', { env }).notes).toEqual([{ level: 'info', what: 'unknown WINDLASS_* environment variables', keys }])
   })
 })
 
-describe('a relative path', () => {
+describe('relative paths', () => {
   const paths = FIELDS.filter(({ holdsPath }) => holdsPath === true)
 
-  test('is marked as one in every setting that names a file or a directory', () => {
+  test('every setting that names a file or a directory is marked as a path', () => {
     const looksLikeOne = FIELDS.filter(({ key, form }) => form === 'string' && /(_dir|_file|address|url)$/.test(key))
     expect(looksLikeOne.map(({ key }) => key)).toEqual(paths.map(({ key }) => key))
   })
 
-  test.each(paths)('becomes absolute where it comes in: $key', ({ key, variable }) => {
+  test.each(paths)('a relative path of $key becomes absolute', ({ key, variable }) => {
     const isAddress = /(address|url)$/.test(key)
     const [given, absolute] = isAddress
       ? ['unix:some/where', `unix:${resolve('some/where')}`]
@@ -130,8 +130,8 @@ describe('a relative path', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('an unknown key, with the one that was probably meant', () => {
+describe('refused settings', () => {
+  test('an unknown key is refused, with the nearest known key', () => {
     expect(complaints('[server]\nadress = "127.0.0.1:1"')).toEqual([
       'FILE: server.adress is not a known key; did you mean server.address?',
     ])
@@ -141,7 +141,7 @@ describe('what is refused', () => {
     expect(complaints('quux = 1')).toEqual(['FILE: quux is not a known key; see windlass config --explain'])
   })
 
-  test('a value of the wrong type, with what was expected and what was found', () => {
+  test('a value of the wrong type is refused, with the expected type and the value', () => {
     const toml =
       '[server]\ndrain_seconds = "10"\ninsecure = 1\n[http]\nallowed_hosts = "a"\n[log]\nlevel = "loud"\nformat = 1979-05-27'
     expect(complaints(toml)).toEqual([
@@ -153,7 +153,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('a value out of range, an empty name, a fraction where whole numbers are counted', () => {
+  test('a value out of range, an empty name and a fraction for a whole number are refused', () => {
     const toml =
       '[server]\ndrain_seconds = -1\ndata_dir = ""\n[grpc]\nmax_concurrent_streams = 1.5\nmax_message_bytes = 4294967296'
     expect(complaints(toml)).toEqual([
@@ -164,7 +164,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('a complaint about a variable or a flag names it', () => {
+  test('an error about a variable or a flag names it', () => {
     expect(complaints('', { env: { WINDLASS_SERVER_DRAIN_SECONDS: 'soon' } })).toEqual([
       'WINDLASS_SERVER_DRAIN_SECONDS: server.drain_seconds: expected a number, found the string "soon"',
     ])
@@ -173,37 +173,37 @@ describe('what is refused', () => {
     ])
   })
 
-  test('hosts, origins and TLS files that could never work', () => {
+  test('hosts, origins and TLS files that can never work are refused', () => {
     expect(complaints('[http]\nallowed_hosts = ["http://a"]\nallowed_origins = ["a"]')).toEqual([
       'FILE: http.allowed_hosts.0: expected a host name with an optional port, found the string "http://a"',
       'FILE: http.allowed_origins.0: expected an origin such as https://ci.example.com, found the string "a"',
     ])
     expect(complaints('[server.tls]\ncert_file = "a.pem"')).toEqual([
-      'FILE: server.tls: cert_file and key_file go together: set both or none',
+      'FILE: server.tls: cert_file and key_file must be set together',
     ])
   })
 
-  test('a scalar where a table belongs', () => {
+  test('a scalar in place of a table is refused', () => {
     expect(complaints('server = 3')).toEqual(['FILE: server: expected a table, found the number 3'])
   })
 
-  test('a file that is not TOML, or not there', () => {
+  test('a file that is not TOML, or is missing, is refused', () => {
     expect(complaints('[server')[0]).toMatch(/^cannot read FILE: .+/)
     expect(complaints('', { file: join(folder, 'nowhere.toml') })[0]).toMatch(/nowhere\.toml: ENOENT/)
   })
 
-  test('a key that would reach behind objects', () => {
+  test('the key __proto__ is refused', () => {
     expect(complaints('[worker.platform]\n__proto__ = "x"')[0]).toMatch(/^cannot read FILE: /)
   })
 })
 
-describe('an address that other machines can reach', () => {
+describe('address that other machines can reach', () => {
   const open = '[server]\naddress = "0.0.0.0:8980"'
 
-  test('is refused, and the message says what to do', () => {
+  test('the address is refused, with advice', () => {
     expect(complaints(open)).toEqual([
-      'FILE: server.address = "0.0.0.0:8980" can be reached from other machines, and whoever reaches it may use this ' +
-        'server. If the network is trusted, add --insecure (or insecure = true under [server]); otherwise set ' +
+      'FILE: server.address = "0.0.0.0:8980" can be reached from other machines, and callers are not ' +
+        'authenticated. If the network is trusted, add --insecure (or insecure = true under [server]); otherwise set ' +
         'client_ca_file under [server.tls], or listen on 127.0.0.1:8980',
     ])
     expect(complaints('', { flags: [{ flag: '--http', key: 'server.http_address', value: '[::]:80' }] })).toHaveLength(
@@ -211,7 +211,7 @@ describe('an address that other machines can reach', () => {
     )
   })
 
-  test('is taken with --insecure, and with a loud note', () => {
+  test('--insecure accepts the address, with a warning', () => {
     const { notes } = load(open, { flags: [{ flag: '--insecure', key: 'server.insecure', value: true }] })
     expect(notes).toEqual([
       {
@@ -222,7 +222,7 @@ describe('an address that other machines can reach', () => {
     ])
   })
 
-  test('is taken when callers must show a certificate; TLS alone does not say who calls', () => {
+  test('a client CA accepts the address, and TLS alone does not', () => {
     const tls = `${open}\n[server.tls]\ncert_file = "a"\nkey_file = "b"\n`
     expect(complaints(tls)).toHaveLength(1)
     expect(load(`${tls}client_ca_file = "c"`).notes).toEqual([])

@@ -14,16 +14,16 @@ export const network = z
   .strictObject({
     allow: configField(
       z.array(checked(grantProblem)).default([]),
-      'Doors whose tasks may use a network: rest, judge0, cwl, reapi or *; rest@a is for instance a alone.',
+      'APIs whose tasks may use a network: rest, judge0, cwl, reapi or * for all; rest@a is only for instance a.',
       { otherwise: 'none' },
     ),
     mode: configField(
       z.enum(['room', 'host', 'off']).default('room'),
-      "What a worker gives such tasks: room (their own, public addresses only), host (all of the machine's) or off.",
+      'Network of such tasks on a worker: room (isolated, public addresses only), host (that of the machine) or off.',
     ),
     reach: configField(
       z.array(checked(reachProblem)).default([]),
-      'Addresses, ranges (10.1.0.0/16) and host names that rooms and callbacks may reach though not public.',
+      'Private addresses, ranges (10.1.0.0/16) and host names that rooms and callbacks may connect to.',
       { otherwise: 'none' },
     ),
   })

@@ -17,13 +17,14 @@ export function problemsOf(
   originOf: (key: string) => string | undefined,
   known: readonly string[],
 ): string[] {
-  const tell = (key: string, what: string) => [originOf(key), what].filter((part) => part !== undefined).join(': ')
+  const withOrigin = (key: string, what: string) =>
+    [originOf(key), what].filter((part) => part !== undefined).join(': ')
   return issues.flatMap((issue) => {
     const key = issue.path.join('.')
-    if (issue.code !== 'unrecognized_keys') return [tell(key, `${key}: ${sentence(issue)}`)]
+    if (issue.code !== 'unrecognized_keys') return [withOrigin(key, `${key}: ${sentence(issue)}`)]
     return issue.keys.map((name) => {
       const unknown = [...issue.path, name].join('.')
-      return tell(unknown, `${unknown} is not a known key${guess(unknown, known)}`)
+      return withOrigin(unknown, `${unknown} is not a known key${guess(unknown, known)}`)
     })
   })
 }

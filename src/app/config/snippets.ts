@@ -6,17 +6,17 @@ export const snippets = z
   .strictObject({
     allow_bare: configField(
       z.boolean().default(false),
-      'Whether code from anybody may run with nothing between it and the machine, where a worker has no better room.',
+      'If true, workers without a sandbox run snippets directly on the machine, without isolation.',
       { flag: '--allow-bare-snippets' },
     ),
     callback_secret: live(
       z.string().min(8).optional(),
-      'What callbacks are signed with when the request brings no secret of its own.',
+      'Secret for signing callbacks of requests that contain no secret of their own.',
       { otherwise: 'not signed' },
     ),
     callbacks_to_private_addresses: configField(
       z.boolean().default(false),
-      'Callbacks may go to this machine and its neighbours: only where everybody who submits is trusted.',
+      'If true, callbacks may connect to loopback and private addresses. Use it only if all clients are trusted.',
     ),
   })
   .prefault({})

@@ -1,23 +1,21 @@
 import { z } from 'zod'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
-import { parseTarget } from '../../client/connection/target.ts'
-import { instanceNameProblem } from '../../model/instance-name.ts'
 import { configField } from './field.ts'
+import { upstream } from './upstream.ts'
 
 const GiB = 1024 ** 3
 const MiB = 1024 ** 2
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as [DigestFunction, ...DigestFunction[]]
 
 const folder = () => z.string().min(1).optional()
-const file = () => z.string().min(1).optional()
 
 const cas = z
   .strictObject({
     backend: configField(
       z.enum(['filesystem', 'grpc']).default('filesystem'),
-      'Where blobs and results are kept: in pack files on a local disk, or only in the upstream (grpc).',
+      'Storage of blobs and action results: pack files on a local disk, or only the upstream server (grpc).',
     ),
-    root_dir: configField(folder(), 'Directory for blobs, and for results of actions.', {
+    root_dir: configField(folder(), 'Directory for blobs and action results.', {
       otherwise: 'cas in data_dir',
       holdsPath: true,
     }),
@@ -26,14 +24,14 @@ const cas = z
         .int()
         .min(64 * MiB)
         .default(32 * GiB),
-      'How much disk blobs may take; past it, what was not asked for the longest goes.',
+      'Maximum disk space for blobs in bytes. Above it, the least recently used blobs are evicted.',
     ),
     min_free_bytes: configField(
       z
         .int()
         .min(0)
         .default(64 * MiB),
-      'Disk space that blobs leave free for the journal and logs, at most an eighth of the file system; 0 turns it off.',
+      'Bytes of disk that stay free for the journal and logs, at most 1/8 of the file system. 0: none.',
     ),
     pack_bytes: configField(
       z
@@ -41,22 +39,22 @@ const cas = z
         .min(MiB)
         .max(16 * GiB)
         .default(256 * MiB),
-      'The size of one pack file: disk space is given back in such steps.',
+      'Size of one pack file in bytes. Eviction frees disk space in whole pack files.',
     ),
     durability: configField(
       z.enum(['process', 'power']).default('process'),
-      'What an upload survives once it is acknowledged: the end of the process, or of the power (an fsync each time).',
+      'What an acknowledged upload survives: process (a crash of the server) or power (a power failure; needs fsync).',
     ),
     verify_reads: configField(
       z.enum(['first', 'always']).default('first'),
-      'When checksums are looked at: at the first read after a start, or at every one.',
+      'When checksums are verified: at the first read of a blob after a server start, or at every read.',
     ),
     scrub_bytes_per_second: configField(
       z
         .int()
         .min(0)
         .default(8 * MiB),
-      'How fast everything on disk is read over for decay, all the time; 0 turns it off.',
+      'Bytes per second that the server continuously reads to find corrupt blobs on disk. 0: no such reads.',
     ),
   })
   .prefault({})
@@ -65,10 +63,10 @@ const actionCache = z
   .strictObject({
     backend: configField(
       z.enum(['filesystem']).default('filesystem'),
-      'Where results of actions are kept: with the blobs, wherever those are.',
+      'Storage of action results: the same as for blobs.',
     ),
-    root_dir: configField(folder(), 'Directory for results of actions, if they are to be kept apart from the blobs.', {
-      otherwise: 'they are kept with the blobs',
+    root_dir: configField(folder(), 'Separate directory for action results.', {
+      otherwise: 'the directory of the blobs',
       holdsPath: true,
     }),
     max_bytes: configField(
@@ -76,68 +74,12 @@ const actionCache = z
         .int()
         .min(64 * MiB)
         .default(2 * GiB),
-      'How much disk results may take in root_dir; past it, what was not asked for the longest goes.',
+      'Maximum disk space for action results in root_dir, in bytes. Above it, the least recently used are evicted.',
     ),
     read_only_instances: configField(
       z.array(z.string()).default([]),
-      'Instances whose callers may read results of actions and not put any; "" is the unnamed one.',
+      'Instances whose clients can read action results but not write them; "" is the instance without a name.',
     ),
-  })
-  .prefault({})
-
-const upstreamTls = z
-  .strictObject({
-    ca_file: configField(file(), "Certificates in PEM that the upstream's must lead to.", {
-      otherwise: "the system's",
-      holdsPath: true,
-    }),
-    cert_file: configField(file(), 'Our own certificate in PEM, for an upstream that asks for one.', {
-      otherwise: 'none',
-      holdsPath: true,
-    }),
-    key_file: configField(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none', holdsPath: true }),
-    server_name: configField(file(), 'The name that the upstream must prove.', { otherwise: 'the host in url' }),
-  })
-  .prefault({})
-  .superRefine(({ cert_file, key_file }, context) => {
-    if ((cert_file === undefined) === (key_file === undefined)) return
-    context.addIssue({ code: 'custom', message: 'cert_file and key_file go together: set both or none' })
-  })
-
-const upstream = z
-  .strictObject({
-    url: configField(
-      z
-        .string()
-        .refine((text) => parseTarget(text) !== undefined, {
-          error: 'expected grpc://host:port, grpcs://host:port or unix:/path',
-        })
-        .optional(),
-      'Another server of the Remote Execution API to read through: grpc://, grpcs:// or unix:/path.',
-      { otherwise: 'no upstream', holdsPath: true },
-    ),
-    instance: configField(
-      z
-        .string()
-        .refine((name) => instanceNameProblem(name) === undefined, { error: 'expected the name of an instance' })
-        .optional(),
-      'The one instance to use there; all instances here that share space 0 then share its results.',
-      { otherwise: 'each by its own name' },
-    ),
-    write_through: configField(z.boolean().default(false), 'Whether what is written here is written there too.'),
-    when_down: configField(
-      z.enum(['absent', 'unavailable']).default('absent'),
-      'What a miss is while the upstream is away: absent, so that builds go on, or an error.',
-    ),
-    timeout_seconds: configField(
-      z.number().min(0.1).max(3600).default(30),
-      'How long it may take to answer, or in a stream to send or take the next piece.',
-    ),
-    headers: configField(
-      z.record(z.string(), z.string()).default({}),
-      'Sent to the upstream with every call, such as authorization = "Bearer …".',
-    ),
-    tls: upstreamTls,
   })
   .prefault({})
 
@@ -148,11 +90,11 @@ export const storage = z
     upstream,
     spaces: configField(
       z.record(z.string(), z.int().min(0).max(254)).default({}),
-      'Instances whose blobs are kept apart, each with the number of its space; all others share space 0.',
+      'Instances with separate blobs, each with the number of its space. All other instances share space 0.',
     ),
     digest_functions: configField(
       z.record(z.string(), z.enum(FUNCTIONS)).default({}),
-      'Instances whose clients use another digest function than sha256 without naming it, such as "blake3".',
+      'Digest function for requests that name none, by instance, such as "blake3". All other instances use sha256.',
     ),
   })
   .prefault({})

@@ -9,7 +9,7 @@ const SOURCE = new URL('./expression-thread.ts', import.meta.url)
 /** The same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 
-/** For a workflow that its own user runs on this machine, without other users to share with. */
+/** Limits for a workflow that its own user runs on this machine, without other users. */
 export const OWN_LIMITS: ExpressionLimits = {
   expressionMs: 20_000,
   submissionMs: Number.POSITIVE_INFINITY,

@@ -1,13 +1,15 @@
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { localContainers } from '../../cwl-runner/container/containers.ts'
+import type { Containers } from '../../cwl-runner/container/containers.ts'
 import { localFiles } from '../../cwl-runner/files/local-files.ts'
 import type { Machine, RunWatch } from '../../cwl-runner/machine.ts'
-import { slots } from '../../cwl-runner/slots.ts'
+import { localRooms } from '../../cwl-runner/rooms/local-rooms.ts'
 import { bareRuntime } from '../../runtimes/bare/bare.ts'
 import { localLauncher } from '../../runtimes/launcher/local-launcher.ts'
 import { removeTree } from '../../runtimes/remove/remove-tree.ts'
+import type { Runtime } from '../../runtimes/run/runtime.ts'
+import { waitingLine } from '../../services/workflows/driver/waiting-line.ts'
 import { lastingClock, systemClock } from '../process/clock.ts'
 import { OWN_LIMITS, openExpressions } from './expressions.ts'
 
@@ -22,49 +24,61 @@ export interface MachineOptions {
 
 /** How much of a command's output is kept for error messages. */
 const OUTPUT_BYTES = 1 << 20
-/** Our variables that commands inherit by default. */
+/** Variables of this process that commands inherit by default. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ']
 
 /** Opens this machine for one workflow; closing it removes its rooms. */
 export function openCwlMachine(options: MachineOptions): Machine & { close(): Promise<void> } {
   const { env, watch, signal } = options
-  const rooms = mkdtempSync(join(realpathSync(tmpdir()), 'windlass-cwl-'))
-  const folder = join(rooms, 'launcher')
-  mkdirSync(folder)
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'windlass-cwl-'))
+  const [rooms, launching] = [join(folder, 'rooms'), join(folder, 'launcher')]
+  for (const each of [rooms, launching]) mkdirSync(each)
   const launcher = localLauncher({
-    name: basename(rooms),
-    folder,
+    name: basename(folder),
+    folder: launching,
     useGroups: true,
     clock: lastingClock,
     send: (pid, name) => void process.kill(pid, name),
   })
-  const known = (names: readonly string[]) =>
-    names.flatMap((name) => (env[name] === undefined ? [] : [{ name, value: env[name] }]))
+  const passed = PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [{ name, value: env[name] }]))
   const user = undefined
-  const runtime = bareRuntime({ launcher, clock: systemClock, env: known(PASSED_ON), user, outputBytes: OUTPUT_BYTES })
+  const runtime = bareRuntime({ launcher, clock: systemClock, env: passed, user, outputBytes: OUTPUT_BYTES })
   const expressions = openExpressions(OWN_LIMITS)
-  const all = Object.fromEntries(known(Object.keys(env)).map(({ name, value }) => [name, value]))
+  const containers = options.useContainers ? containersIn(folder, runtime, env) : undefined
   return {
     runtime,
-    rooms,
+    clock: systemClock,
+    rooms: localRooms(rooms),
+    folder: rooms,
     files: localFiles(rooms),
     expressions: expressions.expressionsOf({ instance: '', submission: '' }, signal),
     outputJsonBytes: OWN_LIMITS.valueBytes,
-    slots: slots(options.parallel ?? availableParallelism()),
-    containers: options.useContainers
-      ? localContainers({ runtime, folder, env: all, user: containerUser() })
-      : undefined,
+    processors: waitingLine(options.parallel ?? availableParallelism()),
+    containers,
     watch,
     signal,
     async close() {
       await expressions.close()
+      await containers?.close()
       await launcher.close()
-      await removeTree(rooms)
+      await removeTree(folder)
     },
   }
 }
 
-function containerUser(): { uid: number; gid: number } | undefined {
-  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
-  return uid === 0 ? undefined : { uid, gid }
+/** Loads the code for containers when a step needs one. */
+function containersIn(folder: string, runtime: Runtime, env: MachineOptions['env']): Containers {
+  let opened: Containers | undefined
+  return {
+    async image(docker, signal) {
+      const { openContainers } = await import('./containers.ts')
+      opened ??= openContainers({ folder, runtime, env, outputBytes: OUTPUT_BYTES })
+      return opened.image(docker, signal)
+    },
+    runtime() {
+      if (opened === undefined) throw new Error('a command has an image that nothing has asked for')
+      return opened.runtime()
+    },
+    close: async () => opened?.close(),
+  }
 }

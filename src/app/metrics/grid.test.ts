@@ -4,21 +4,23 @@ import { createEngine } from '../../engine/engine.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { gridGauges, gridMeter } from './grid.ts'
+import { gridMeter } from './grid.ts'
+import { gridGauges } from './grid-gauges.ts'
 
 const LINUX = [{ name: 'OSFamily', value: 'linux' }]
-const session = { lease() {}, begin() {}, stop() {}, order() {}, over() {} }
+const session = { lease() {}, begin() {}, stop() {}, order() {}, close() {} }
 
 async function meteredGrid() {
   const registry = new Registry()
   const clock = manualClock()
+  const meter = gridMeter(registry)
   let ids = 0
   const engine = await createEngine({
     journal: memoryJournal(),
     clock,
     newId: () => `op-${++ids}`,
     random: () => 0.5,
-    meter: gridMeter(registry),
+    meter,
     scheduler: { maxQueued: 150 },
   })
   gridGauges(registry, engine.figures)
@@ -31,13 +33,14 @@ async function meteredGrid() {
       properties: LINUX,
       mayStartEarly: true,
     })
-  return { engine, clock, lines, submit }
+  return { engine, clock, meter, lines, submit }
 }
 
-describe('figures of the grid', () => {
-  test('tell how long tasks waited and ran, and how they ended', async () => {
-    const { engine, clock, lines, submit } = await meteredGrid()
+describe('grid metrics', () => {
+  test('queue time, run time and end state of tasks are counted', async () => {
+    const { engine, clock, meter, lines, submit } = await meteredGrid()
     const { task } = await submit('main')
+    expect(meter.tally()).toEqual({ accepted: 1, ended: 0 })
     expect(await lines('windlass_queue_length')).toEqual(['windlass_queue_length 1'])
     clock.advance(2000)
     engine.workers.register({ worker: 'w1', slots: 1, properties: LINUX }, session)
@@ -51,12 +54,13 @@ describe('figures of the grid', () => {
     expect(await lines('windlass_tasks_finished_total')).toContain(
       `windlass_tasks_finished_total{${labels},state="completed"} 1`,
     )
+    expect(meter.tally()).toEqual({ accepted: 1, ended: 1 })
     expect(await lines('windlass_task_queue_seconds_sum')).toEqual([`windlass_task_queue_seconds_sum{${labels}} 2`])
     expect(await lines('windlass_task_run_seconds_sum')).toEqual([`windlass_task_run_seconds_sum{${labels}} 0.5`])
     expect(await lines('windlass_queue_length')).toEqual(['windlass_queue_length 0'])
   })
 
-  test('are few, however many instances a client makes up', async () => {
+  test('at most 100 instances have their own series, the rest share one', async () => {
     const { lines, submit } = await meteredGrid()
     for (let i = 0; i < 150; i++) await submit(`made-up-${i}-${'x'.repeat(500)}`)
     await submit('one too many').catch(() => {})

@@ -1,18 +1,13 @@
 import type { Registry } from 'prom-client'
-import type { EngineFigures } from '../../engine/requests/queries.ts'
+import type { TaskTally } from '../../doors/grpc/grid-admin/options.ts'
 import type { GridMeter, TaskMeter } from '../../engine/tasks/grid-meter.ts'
 import type { FinalState } from '../../model/task-state.ts'
 import type { Property } from '../../scheduler/model/events.ts'
 import { DurationHistogram } from './durations.ts'
 import { expose, type Sample } from './exposition.ts'
+import { MAX_LABELLED, shortLabel } from './label-limits.ts'
 
-/**
- * Clients choose the names of instances and platforms, and each pair has about a dozen histograms. This many pairs have
- * their own metrics; later ones are counted together.
- */
-const MOST_PAIRS = 100
 const FINAL_STATES = ['completed', 'failed', 'timeout', 'cancelled'] as const satisfies readonly FinalState[]
-const MOST_LABEL = 120
 const OTHERS = '(others)'
 
 /** The counters of one instance on one platform. */
@@ -24,7 +19,7 @@ class PairFigures implements TaskMeter {
   readonly runTime = new DurationHistogram()
 
   constructor(instance: string, platform: string) {
-    this.labels = { instance: shortened(instance), platform: shortened(platform) }
+    this.labels = { instance: shortLabel(instance), platform: shortLabel(platform) }
   }
 
   accepted(): void {
@@ -49,19 +44,21 @@ class PairFigures implements TaskMeter {
   }
 }
 
-const shortened = (name: string): string => (name.length > MOST_LABEL ? `${name.slice(0, MOST_LABEL)}…` : name)
+export interface CountingMeter extends GridMeter {
+  tally(): TaskTally
+}
 
 /** The counters of the grid, in plain fields that a scrape reads. */
-export function gridMeter(registry: Registry): GridMeter {
+export function gridMeter(registry: Registry): CountingMeter {
   const pairs = new Map<string, PairFigures>()
   const others = new PairFigures(OTHERS, OTHERS)
   const refusals = new Map<string, number>()
-  const all = (): PairFigures[] => (pairs.size < MOST_PAIRS ? [...pairs.values()] : [...pairs.values(), others])
+  const all = (): PairFigures[] => (pairs.size < MAX_LABELLED ? [...pairs.values()] : [...pairs.values(), others])
   exposeCounts(registry, all)
   exposeTimes(registry, all)
   expose(registry, {
     name: 'windlass_tasks_refused_total',
-    help: 'Submissions that were not taken in, by why.',
+    help: 'Rejected submissions, by reason.',
     type: 'counter',
     samples: () => Array.from(refusals, ([why, value]) => ({ labels: { why }, value })),
   })
@@ -71,13 +68,24 @@ export function gridMeter(registry: Registry): GridMeter {
       const key = `${instance}\n${platform}`
       const known = pairs.get(key)
       if (known !== undefined) return known
-      if (pairs.size >= MOST_PAIRS) return others
+      if (pairs.size >= MAX_LABELLED) return others
       const made = new PairFigures(instance, platform)
       pairs.set(key, made)
       return made
     },
+    tally: () => tallyOf([...pairs.values(), others]),
     refused: (why) => void refusals.set(why, (refusals.get(why) ?? 0) + 1),
   }
+}
+
+function tallyOf(figures: readonly PairFigures[]): TaskTally {
+  const tally = { accepted: 0, ended: 0 }
+  for (const { counts, ends } of figures) {
+    tally.accepted += counts.accepted + counts.hit
+    tally.ended += counts.hit
+    for (const state of FINAL_STATES) tally.ended += ends[state]
+  }
+  return tally
 }
 
 /** A text that does not depend on the order: `OSFamily=linux, arch=x86`. */
@@ -91,9 +99,9 @@ function platformOf(properties: readonly Property[]): string {
 
 function exposeCounts(registry: Registry, all: () => readonly PairFigures[]): void {
   const counters = {
-    accepted: ['windlass_tasks_accepted_total', 'Tasks that were taken in.'],
-    merged: ['windlass_tasks_merged_total', 'Operations that joined a task that was under way.'],
-    hit: ['windlass_tasks_cached_total', 'Operations that were answered from the cache.'],
+    accepted: ['windlass_tasks_accepted_total', 'Accepted tasks.'],
+    merged: ['windlass_tasks_merged_total', 'Operations that joined a task that was already queued or running.'],
+    hit: ['windlass_tasks_cached_total', 'Operations answered from the action cache.'],
   } as const
   for (const [key, [name, help]] of Object.entries(counters) as [keyof typeof counters, readonly [string, string]][]) {
     const samples = () => all().map(({ labels, counts }) => ({ labels, value: counts[key] }))
@@ -101,7 +109,7 @@ function exposeCounts(registry: Registry, all: () => readonly PairFigures[]): vo
   }
   expose(registry, {
     name: 'windlass_tasks_finished_total',
-    help: 'Tasks that ended, by how. A command that exits with 1 has completed; failed is what the grid could not run.',
+    help: 'Finished tasks, by final state. A command that exits with 1 is completed; failed means that the grid could not run it.',
     type: 'counter',
     samples: () =>
       all().flatMap(({ labels, ends }) =>
@@ -112,8 +120,8 @@ function exposeCounts(registry: Registry, all: () => readonly PairFigures[]): vo
 
 function exposeTimes(registry: Registry, all: () => readonly PairFigures[]): void {
   const histograms = {
-    queueTime: ['windlass_task_queue_seconds', 'From being queued until a worker had the lease, for each attempt.'],
-    runTime: ['windlass_task_run_seconds', 'From the start of the last attempt until its end.'],
+    queueTime: ['windlass_task_queue_seconds', 'Seconds from queueing to the lease of a worker, for each attempt.'],
+    runTime: ['windlass_task_run_seconds', 'Seconds from the start to the end of the last attempt.'],
   } as const
   for (const [key, [name, help]] of Object.entries(histograms) as [
     keyof typeof histograms,
@@ -122,42 +130,4 @@ function exposeTimes(registry: Registry, all: () => readonly PairFigures[]): voi
     const samples = () => all().flatMap((pair) => [...pair[key].samples(name, pair.labels)])
     expose(registry, { name, help, type: 'histogram', samples })
   }
-}
-
-/** The grid's current state, read at each scrape. */
-export function gridGauges(registry: Registry, figures: () => EngineFigures): void {
-  const gauge = (name: string, help: string, samples: () => Iterable<Sample>): void =>
-    expose(registry, { name, help, type: 'gauge', samples })
-  const one = (name: string, help: string, value: (figures: EngineFigures) => number): void =>
-    gauge(name, help, () => [{ labels: {}, value: value(figures()) }])
-  one('windlass_queue_length', 'Tasks that wait for a worker or for their next try.', ({ queued }) => queued)
-  one('windlass_tasks_active', 'Tasks that a worker has.', ({ active }) => active)
-  one('windlass_operations_open', 'Operations that are not over.', ({ operations }) => operations)
-  one('windlass_operations_watched', 'Listeners for the state of operations.', ({ watches }) => watches)
-  one('windlass_journal_unsettled', 'Tasks whose facts the journal has not taken yet.', ({ unsettled }) => unsettled)
-  gauge('windlass_tasks', 'Open tasks, by state.', () => byName(figures().tasks, 'state'))
-  gauge('windlass_workers', 'Workers, by state.', () => byName(figures().workers, 'state'))
-  gauge('windlass_slots', 'Slots of all workers: all there are, those in use, and tasks staged ahead.', () =>
-    byName(figures().slots, 'kind'),
-  )
-  gauge('windlass_instance_tasks', 'Open tasks of the busiest instances.', () =>
-    busiest(figures().byInstance, 'instance'),
-  )
-  gauge('windlass_platform_tasks', 'Open tasks by what they ask for, where there are most.', () =>
-    busiest(figures().bySignature, 'platform'),
-  )
-}
-
-const byName = (counts: Readonly<Record<string, number>>, label: string): Sample[] =>
-  Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
-
-/** Only the largest ones, because clients can create any number. */
-function busiest(counts: EngineFigures['byInstance'], label: string): Sample[] {
-  return [...counts]
-    .sort(([, one], [, other]) => other.queued + other.active - (one.queued + one.active))
-    .slice(0, MOST_PAIRS)
-    .flatMap(([name, { queued, active }]) => [
-      { labels: { [label]: shortened(name), state: 'queued' }, value: queued },
-      { labels: { [label]: shortened(name), state: 'active' }, value: active },
-    ])
 }

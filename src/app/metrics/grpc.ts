@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import type { Log } from '../../base/log.ts'
 import type { Observer } from '../../grpc/observer.ts'
 import { expose, type Sample, type Series } from './exposition.ts'
 import { MethodFigures } from './method.ts'
@@ -30,6 +31,20 @@ export function grpcFigures(registry: Registry): Observer {
   }
 }
 
+/** Logs events that operators need: handlers that threw, and callers that were disconnected for abuse. */
+export const logged = (inner: Observer, log: Log): Observer => ({
+  ...inner,
+  connectionClosed(why) {
+    if (why.flood !== undefined) log.warn({ ...why }, 'gRPC connection closed for abuse')
+    else if (why.code !== 0) log.debug({ ...why }, 'gRPC connection closed with an error')
+    inner.connectionClosed(why)
+  },
+  handlerFailed(path, error) {
+    log.error({ path, err: error }, 'gRPC handler failed')
+    inner.handlerFailed(path, error)
+  },
+})
+
 function callSeries(methods: ReadonlyMap<string, MethodFigures>): Series[] {
   const all = (of: (figures: MethodFigures) => Iterable<Sample>) => () =>
     [...methods.values()].flatMap((figures) => [...of(figures)])
@@ -37,31 +52,31 @@ function callSeries(methods: ReadonlyMap<string, MethodFigures>): Series[] {
   return [
     {
       name: 'windlass_grpc_calls_total',
-      help: 'gRPC calls that ended, by status code.',
+      help: 'Finished gRPC calls, by status code.',
       type: 'counter',
       samples: all((one) => one.calls()),
     },
     {
       name: seconds,
-      help: 'How long gRPC calls took, from their headers to their status.',
+      help: 'Duration of gRPC calls in seconds, from request headers to status.',
       type: 'histogram',
       samples: all((one) => one.seconds.samples(seconds, one.labels)),
     },
     {
       name: 'windlass_grpc_received_bytes_total',
-      help: 'Bytes that came in gRPC messages.',
+      help: 'Bytes of received gRPC messages.',
       type: 'counter',
       samples: all(({ labels, received: value }) => [{ labels, value }]),
     },
     {
       name: 'windlass_grpc_sent_bytes_total',
-      help: 'Bytes that went out in gRPC messages.',
+      help: 'Bytes of sent gRPC messages.',
       type: 'counter',
       samples: all(({ labels, sent: value }) => [{ labels, value }]),
     },
     {
       name: 'windlass_grpc_calls_in_flight',
-      help: 'gRPC calls that have begun and not ended.',
+      help: 'gRPC calls in progress.',
       type: 'gauge',
       samples: all(({ labels, inFlight: value }) => [{ labels, value }]),
     },
@@ -80,25 +95,25 @@ function connectionSeries(figures: ConnectionFigures): Series[] {
   return [
     {
       name: 'windlass_grpc_connections',
-      help: 'gRPC connections that are open.',
+      help: 'Open gRPC connections.',
       type: 'gauge',
       samples: () => one(figures.open),
     },
     {
       name: 'windlass_grpc_connections_total',
-      help: 'gRPC connections that were opened.',
+      help: 'Accepted gRPC connections.',
       type: 'counter',
       samples: () => one(figures.opened),
     },
     {
       name: 'windlass_grpc_connections_cut_total',
-      help: 'gRPC connections that were cut for abuse, by the limit that they passed.',
+      help: 'gRPC connections closed for abuse, by the limit that was exceeded.',
       type: 'counter',
       samples: () => [...figures.cut].map(([reason, value]) => ({ labels: { reason }, value })),
     },
     {
       name: 'windlass_grpc_handler_failures_total',
-      help: 'gRPC calls whose handler threw what it should not: each is a bug, and a line in the log.',
+      help: 'gRPC calls whose handler threw an unexpected error. Each one is a bug and is logged.',
       type: 'counter',
       samples: () => one(figures.handlerFailures),
     },

@@ -12,13 +12,13 @@ export function httpFigures(registry: Registry, now: () => number): HttpMeter {
   const seconds = 'windlass_http_request_seconds'
   expose(registry, {
     name: 'windlass_http_requests_total',
-    help: 'HTTP requests that were answered; a route that does not exist is unmatched.',
+    help: 'Answered HTTP requests. Requests without a matching route have the route "unmatched".',
     type: 'counter',
     samples: () => requests.values(),
   })
   expose(registry, {
     name: seconds,
-    help: 'How long HTTP requests took, until their answer began.',
+    help: 'Seconds from an HTTP request to the start of its response.',
     type: 'histogram',
     samples: () => [...durations].flatMap(([route, one]) => [...one.samples(seconds, { route })]),
   })

@@ -8,7 +8,7 @@ async function lines(metrics: ReturnType<typeof createMetrics>, name: string): P
 }
 
 describe('gRPC calls', () => {
-  test('are counted by method and by how they ended', async () => {
+  test('calls are counted by method and status code', async () => {
     const metrics = createMetrics()
     const check = metrics.observer.method('grpc.health.v1.Health', 'Check')
     for (const code of [STATUS.ok, STATUS.ok, STATUS.unavailable]) {
@@ -26,7 +26,7 @@ describe('gRPC calls', () => {
     expect(await lines(metrics, 'windlass_grpc_sent_bytes')).toEqual([`windlass_grpc_sent_bytes_total{${labels}} 60`])
   })
 
-  test('are in flight until they end', async () => {
+  test('a call is in flight until it ends', async () => {
     const metrics = createMetrics()
     const watch = metrics.observer.method('s', 'Watch')
     watch.started()
@@ -37,7 +37,7 @@ describe('gRPC calls', () => {
     ])
   })
 
-  test('fall into the bucket of their duration, edges included', async () => {
+  test('a call is counted in the bucket of its duration, edges included', async () => {
     const metrics = createMetrics()
     const method = metrics.observer.method('s', 'm')
     for (const ms of [0, 0.1, 0.11, 1, 99.9, 100_000, 100_001]) method.finished(STATUS.ok, ms, 0, 0)
@@ -52,7 +52,7 @@ describe('gRPC calls', () => {
     ])
   })
 
-  test('to unknown methods are one, whatever they were called', async () => {
+  test('calls to unknown methods are counted as one method', async () => {
     const metrics = createMetrics()
     for (let call = 0; call < 3; call++) metrics.observer.method(undefined, undefined).finished(12, 1, 0, 0)
     expect(await lines(metrics, 'windlass_grpc_calls_total')).toEqual([
@@ -61,14 +61,14 @@ describe('gRPC calls', () => {
     ])
   })
 
-  test('of two servers add up', async () => {
+  test('two observers of one method share its counters', async () => {
     const { observer } = createMetrics()
     expect(observer.method('s', 'm')).toBe(observer.method('s', 'm'))
     expect(observer.method('s', 'm')).not.toBe(observer.method('s', 'n'))
   })
 })
 
-test('connections are counted, and those cut for abuse by the limit they passed', async () => {
+test('connections are counted, and those closed for abuse by the limit that they exceeded', async () => {
   const metrics = createMetrics()
   const { observer } = metrics
   for (let connection = 0; connection < 4; connection++) observer.connectionOpened()
@@ -103,7 +103,7 @@ test('HTTP requests are counted by route, method and status', async () => {
   ])
 })
 
-test('the text explains each metric once, and tells of the process and its event loop', async () => {
+test('the text declares each metric once, and has process and event loop metrics', async () => {
   const metrics = createMetrics()
   const text = await metrics.text()
   expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -114,7 +114,7 @@ test('the text explains each metric once, and tells of the process and its event
   expect(new Set(named).size).toBe(named.length)
 })
 
-test('the observer can be spread, for decorators are made that way', () => {
+test('the functions of the observer work after a spread, as decorators use them', () => {
   const { observer } = createMetrics()
   const { method, connectionOpened } = { ...observer }
   connectionOpened()

@@ -20,25 +20,25 @@ export function storeFigures(registry: Registry): StoreMeter {
     VERBS.map((verb) => ({ labels: { verb }, value: counts[verb] }))
   expose(registry, {
     name: 'windlass_cas_hits_total',
-    help: 'Blobs that were asked for and held.',
+    help: 'Requested blobs that were in the store.',
     type: 'counter',
     samples: () => perVerb(hits),
   })
   expose(registry, {
     name: 'windlass_cas_misses_total',
-    help: 'Blobs that were asked for and not held.',
+    help: 'Requested blobs that were not in the store.',
     type: 'counter',
     samples: () => perVerb(misses),
   })
   expose(registry, {
     name: 'windlass_cas_bytes_total',
-    help: 'Bytes of blobs read and written.',
+    help: 'Bytes of blobs that were read and written.',
     type: 'counter',
     samples: () => Object.entries(bytes).map(([direction, value]) => ({ labels: { direction }, value })),
   })
   expose(registry, {
     name: 'windlass_cas_seconds',
-    help: 'How long the store took, by what it was asked for.',
+    help: 'Duration of store calls in seconds, by kind of call.',
     type: 'histogram',
     samples: () => VERBS.flatMap((verb) => [...seconds[verb].samples('windlass_cas_seconds', { verb })]),
   })
@@ -64,11 +64,11 @@ const tally = (): Record<StoreVerb, number> => ({ missing: 0, readMany: 0, read:
 /** The contents of the packs, read at each scrape. */
 export function packGauges(registry: Registry, figures: () => PackFigures): void {
   const gauges: Record<keyof PackFigures, string> = {
-    blobs: 'Blobs held.',
-    liveBytes: 'Bytes of blobs held.',
-    diskBytes: 'Bytes of disk that the packs take.',
+    blobs: 'Stored blobs.',
+    liveBytes: 'Bytes of stored blobs.',
+    diskBytes: 'Disk space of the pack files in bytes.',
     packs: 'Pack files.',
-    roots: 'Blobs that are pinned.',
+    roots: 'Pinned blobs.',
   }
   for (const [key, help] of Object.entries(gauges) as [keyof PackFigures, string][]) {
     const name = `windlass_packs_${key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`

@@ -10,14 +10,14 @@ function folder(): string {
   return path
 }
 
-test('is made with all above it, and may be there already', () => {
+test('makeDataFolder creates the folder with its parents, and accepts an existing one', () => {
   const path = join(folder(), 'a', 'b')
   makeDataFolder(path)
   makeDataFolder(path)
   expect(statSync(path).mode & 0o777).toBe(0o711)
 })
 
-test('what is in the way is told with what to do about it', () => {
+test('makeDataFolder fails with the reason and the flag that chooses another folder', () => {
   const file = join(folder(), 'file')
   writeFileSync(file, '')
   const said = (why: string) =>

@@ -28,8 +28,8 @@ function make(path: string): void {
   const parent = dirname(path)
   if (parent !== path) make(parent)
   try {
-    // Its contents are closed to other users; a worker's folder is too, except that its commands must reach their
-    // rooms.
+    // Other users cannot read the contents. The folder of a worker has the same mode, so that its commands can reach
+    // their rooms.
     mkdirSync(path, { mode: 0o711 })
   } catch (error) {
     if (!isDirectory(path)) throw error // otherwise another process created it first

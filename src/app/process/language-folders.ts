@@ -10,7 +10,7 @@ export interface LanguageFolders {
   readonly selfTests: string
 }
 
-/** Rooms of a root worker run as another user. That user cannot read root's own folders. */
+/** Rooms of a root worker run as another user, which cannot read root's own folders. */
 const OPEN_TO_ROOMS = '/var/lib/windlass/rootfs'
 
 function languageFolders(dataDir: string, uid: number): LanguageFolders {
@@ -21,7 +21,7 @@ function languageFolders(dataDir: string, uid: number): LanguageFolders {
 /** Parts of compilers that Debian installs outside the folders that rooms see. */
 const ELSEWHERE = ['/var/lib/ghc']
 
-/** The existing ones, for rooms to see. */
+/** Returns the folders that exist, so that rooms can see them. */
 export const toolchainFolders = (): readonly string[] => ELSEWHERE.filter((path) => existsSync(path))
 
 /** The folders for the user of this process. */

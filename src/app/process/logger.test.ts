@@ -11,7 +11,7 @@ async function linesOf(
   return lines.join('')
 }
 
-test('a line elsewhere than on a terminal is JSON with its level in words and its time as people write it', async () => {
+test('format auto without a terminal logs JSON, with the level as a word and an ISO time', async () => {
   const text = await linesOf({ level: 'info', format: 'auto' }, false, (log) =>
     log.child({ task: 't1' }).info({ ms: 3 }, 'done'),
   )
@@ -20,18 +20,18 @@ test('a line elsewhere than on a terminal is JSON with its level in words and it
   expect(new Date(line.time).toISOString()).toBe(line.time)
 })
 
-test('a line on a terminal is for people', async () => {
+test('format auto on a terminal logs readable text', async () => {
   const text = await linesOf({ level: 'info', format: 'auto' }, true, (log) => log.warn({ keys: ['a'] }, 'careful'))
   expect(text).toContain('careful')
   expect(text).not.toContain('"msg"')
 })
 
-test('whoever asks for JSON gets it on a terminal too, and the other way round', async () => {
+test('format json logs JSON on a terminal, and format pretty logs text without one', async () => {
   expect(await linesOf({ level: 'info', format: 'json' }, true, (log) => log.info({}, 'x'))).toMatch(/^\{/)
   expect(await linesOf({ level: 'info', format: 'pretty' }, false, (log) => log.info({}, 'x'))).not.toMatch(/^\{/)
 })
 
-test('what is below the level is not said', async () => {
+test('lines below the level are not logged', async () => {
   const text = await linesOf({ level: 'warn', format: 'json' }, false, (log) => {
     log.debug({}, 'one')
     log.info({}, 'two')
@@ -47,7 +47,7 @@ test('what is below the level is not said', async () => {
 })
 
 test.each(['json', 'pretty'] as const)(
-  'secrets never reach a %s line, at the top or one level down',
+  'secrets are redacted in a %s line, at the top and one level down',
   async (format) => {
     const text = await linesOf({ level: 'info', format }, false, (log) =>
       log.info({ password: 'hunter2', headers: { authorization: 'Bearer hunter2', 'x-api-key': 'hunter2' } }, 'call'),

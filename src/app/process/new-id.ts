@@ -1,9 +1,16 @@
 import { randomFillSync } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
 
 const ID_BYTES = 16
 /** Fetches randomness for many ids at a time: each fetch costs more than the rest. */
 const pool = Buffer.alloc(256 * ID_BYTES)
 let used = pool.length
+
+/** Returns a function that makes ids, for components that get it as an argument. */
+export const idsBy =
+  ({ now }: Pick<Clock, 'now'>) =>
+  (): string =>
+    newId(now)
 
 /** Makes a UUID of version 7: not guessable, and later ones sort after earlier ones, which suits indexes on disk. */
 export function newId(now: () => number): string {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { silentLog } from '../../base/log.ts'
 import { fittingOpenFiles, openFilesLimit } from './open-files.ts'
 
-test('connections are as many as half of the open files, and the operator reads that', () => {
+test('connections are limited to half of the open files limit, with a warning', () => {
   const warn = vi.fn()
   const log = { ...silentLog, warn }
   const set = { connections: 10_000, connectionsAbove: 2500 }
@@ -13,6 +13,6 @@ test('connections are as many as half of the open files, and the operator reads 
   expect(warn).toHaveBeenCalledWith(expect.objectContaining({ open_files: 1024 }), expect.stringContaining('ulimit -n'))
 })
 
-test.runIf(process.platform === 'linux')('the limit of this process is known', () => {
+test.runIf(process.platform === 'linux')('openFilesLimit is known on Linux', () => {
   expect(openFilesLimit()).toBeGreaterThan(100)
 })

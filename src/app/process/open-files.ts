@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Log } from '../../base/log.ts'
 import type { HttpLimits } from '../../doors/http/server/listen.ts'
 
-/** Files that the store, the journal, gRPC and others need beside HTTP connections: each connection is an open file. */
+/**
+ * The share of open files for HTTP connections; each connection is an open file. The store, the journal, gRPC and
+ * others need the rest.
+ */
 const SHARE_OF_HTTP = 0.5
 const SHARE_ABOVE_CAPS = 0.125
 
@@ -18,7 +21,9 @@ export function openFilesLimit(): number | undefined {
 
 type ConnectionCaps = Pick<HttpLimits, 'connections' | 'connectionsAbove'>
 
-/** Limits connections to the available files: beyond that even a health request could not be accepted. */
+/**
+ * Limits connections to the available open files: without free files the server could not even accept a health request.
+ */
 export function fittingOpenFiles<T extends ConnectionCaps>(limits: T, openFiles: number | undefined, log: Log): T {
   if (openFiles === undefined) return limits
   const connections = Math.max(1, Math.min(limits.connections, Math.floor(openFiles * SHARE_OF_HTTP)))

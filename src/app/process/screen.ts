@@ -1,4 +1,4 @@
-/** A full-screen terminal, for as long as it is shown; tests substitute it. */
+/** A full-screen terminal while it is shown; tests substitute it. */
 export interface FullScreen {
   readonly columns: number
   readonly rows: number

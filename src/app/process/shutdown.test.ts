@@ -14,7 +14,7 @@ function playedProcess() {
 
 const running = (stop: () => Promise<void>) => async () => ({ stop })
 
-test.each(['SIGTERM', 'SIGINT'])('%s stops in good order, and the process ends by itself', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'])('%s stops the server in order, and the process ends by itself', async (signal) => {
   const played = playedProcess()
   let stops = 0
   const ended = runUntilSignal(
@@ -29,7 +29,7 @@ test.each(['SIGTERM', 'SIGINT'])('%s stops in good order, and the process ends b
   expect(played.signals.eventNames()).toEqual([])
 })
 
-test('a signal that comes during the start waits for its end, and then stops', async () => {
+test('a signal during the start stops the server after the start', async () => {
   const played = playedProcess()
   const story: string[] = []
   const start = async () => {
@@ -60,7 +60,7 @@ test.each([
   await ended
 })
 
-test('the echo of a signal is not a second one', async () => {
+test('a signal repeated within 50 ms does not count as a second one', async () => {
   const played = playedProcess()
   const { promise: drained, resolve: finish } = Promise.withResolvers<void>()
   const ended = runUntilSignal(
@@ -75,7 +75,7 @@ test('the echo of a signal is not a second one', async () => {
   expect(played.exits).toEqual([])
 })
 
-test('a start or a stop that fails is told to the caller, and signals are left alone again', async () => {
+test('a failed start or stop is thrown, and the signal handlers are removed', async () => {
   const played = playedProcess()
   await expect(runUntilSignal(() => Promise.reject(new Error('taken')), played)).rejects.toThrow('taken')
   const ended = runUntilSignal(

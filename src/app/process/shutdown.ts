@@ -11,7 +11,10 @@ export interface SignalSource {
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 export type StopSignal = keyof typeof EXIT_CODES
 
-/** One Ctrl+C may arrive twice, from the terminal and forwarded by npm; a user does not repeat it this soon. */
+/**
+ * The interval in which a second signal counts as the same one: one Ctrl+C may arrive twice, from the terminal and
+ * forwarded by npm.
+ */
 const ECHO_MS = 50
 
 /** A component that runs until it is stopped. */

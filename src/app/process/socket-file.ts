@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { FaultError } from '../../base/fault.ts'
 
 /**
- * A killed server leaves its socket file behind, which would keep the next one from listening. Deletes the file if it
- * is a socket on which no process listens; any other file stays.
+ * A killed server leaves its socket file behind, and the next server could not listen. Deletes the file if it is a
+ * socket on which no process listens. Any other file stays.
  */
 export async function clearStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)

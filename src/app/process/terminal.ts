@@ -11,7 +11,7 @@ export interface Terminal {
   /** Whether standard output, and standard error, is a terminal. */
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
-  /** Whether standard input is a pipe or a file, and so meant to be read; false for a terminal and for /dev/null. */
+  /** Whether standard input is a pipe or a file, and should be read; false for a terminal and for /dev/null. */
   readonly inIsPiped?: boolean
   readonly signals: SignalSource
   /** How this program was started, without the command's arguments. */
@@ -22,7 +22,7 @@ export interface Terminal {
 
 /** The real process, with the arguments of the command line. */
 export function processTerminal(): Terminal & { readonly argv: readonly string[]; exitWith(code: number): void } {
-  // `windlass config --explain | head` closes the pipe while we write: not an error.
+  // `windlass config --explain | head` closes the pipe during the write, which is not an error.
   process.stdout.on('error', () => process.exit())
   return {
     argv: process.argv.slice(2),

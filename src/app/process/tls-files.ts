@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { FaultError } from '../../base/fault.ts'
+import type { ClientTls } from '../../grpc/client/channel.ts'
 
 export interface TlsMaterial {
   readonly cert: string
@@ -23,8 +24,20 @@ export function readTlsFiles({ cert_file, key_file, client_ca_file }: TlsFiles):
   telling(`server.tls: ${cert_file} with ${key_file}`, () => createSecureContext({ cert, key }))
   if (client_ca_file === undefined) return { cert, key }
   const clientCa = telling('server.tls.client_ca_file', () => readFileSync(client_ca_file, 'utf8'))
-  telling(`server.tls.client_ca_file: ${client_ca_file}`, () => createSecureContext({ ca: clientCa }))
+  telling(`server.tls.client_ca_file: ${client_ca_file}`, () => checkAuthorities(clientCa))
   return { cert, key, clientCa }
+}
+
+/** Verifies the files of a client. Throws `invalid`; `what` names the settings. */
+export function checkClientTls(what: string, { ca, cert, key }: ClientTls): void {
+  if (ca !== undefined) telling(`${what} ca`, () => checkAuthorities(String(ca)))
+  if (cert !== undefined || key !== undefined) telling(`${what} cert and key`, () => createSecureContext({ cert, key }))
+}
+
+/** Throws when PEM text has no certificate. TLS contexts accept such a text and trust nothing. */
+function checkAuthorities(pem: string): void {
+  if (!/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(pem)) throw new Error('it has no certificate in PEM')
+  createSecureContext({ ca: pem })
 }
 
 function telling<T>(what: string, attempt: () => T): T {

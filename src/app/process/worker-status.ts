@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** The status that the worker of `windlass up` reports to its parent: one JSON object per line of standard output. */
 export type WorkerStatus =
   | {
-      /** The server has this registration. */
+      /** The server has accepted this registration. */
       readonly kind: 'registered'
       readonly worker: string
       /** Names of languages that it offers. */
@@ -14,7 +14,12 @@ export type WorkerStatus =
       readonly failed: Readonly<Record<string, string>>
     }
   | {
-      /** It cannot work. */
+      /** Its server does not answer or refuses the connection; the worker retries. */
+      readonly kind: 'waiting'
+      readonly what: string
+    }
+  | {
+      /** The worker cannot run. */
       readonly kind: 'failed'
       readonly what: string
       /** A restart would fail for the same cause. */
@@ -30,6 +35,7 @@ const STATUS: z.ZodType<WorkerStatus> = z.discriminatedUnion('kind', [
     testing: names,
     failed: z.record(z.string(), z.string()),
   }),
+  z.object({ kind: z.literal('waiting'), what: z.string() }),
   z.object({ kind: z.literal('failed'), what: z.string(), isLasting: z.boolean() }),
 ])
 

@@ -21,11 +21,10 @@ import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { NetworkGrants } from '../../model/properties/network-grants.ts'
 import type { CallScope } from '../../services/instances/call-scope.ts'
 import { fileDeliveryLog } from '../../services/snippets/callbacks/file-delivery-log.ts'
-import { snippetService } from '../../services/snippets/engine-snippets.ts'
-import { grantingNetwork } from '../../services/snippets/granting-network.ts'
+import { grantingNetwork, snippetService } from '../../services/snippets/engine-snippets.ts'
 import type { Config } from '../config/config.ts'
 import { languageFoldersHere } from '../process/language-folders.ts'
-import { newId } from '../process/new-id.ts'
+import { idsBy } from '../process/new-id.ts'
 import { ownAddresses } from '../process/own-addresses.ts'
 import { version } from '../process/version.ts'
 import { serverSecret, stageSalt } from './server-secret.ts'
@@ -38,14 +37,14 @@ export interface CodeDoorOptions {
   readonly log: Log
   readonly dataDir: string
   readonly settings: Config['snippets']
-  /** The instance of callers: these interfaces have no field for instances. */
+  /** The instance of callers: the APIs that run code have no field for instances. */
   readonly instance: string
   readonly maxQueueSize: number
   readonly grants: NetworkGrants
   /** Non-public addresses that callbacks may reach. */
   readonly reach: readonly string[]
   readonly ending: AbortSignal
-  /** Aborted when the server accepts no new tasks; `ending` follows. */
+  /** Aborted when the server stops accepting tasks; `ending` follows. */
   readonly draining: AbortSignal
   /** How long a request waits for a language that a worker is still testing. */
   readonly noWorkerGraceMs: number
@@ -54,7 +53,7 @@ export interface CodeDoorOptions {
   readonly callbackSecret?: (() => string | undefined) | undefined
 }
 
-/** All interfaces that run code on this server. */
+/** All APIs that run code on this server. */
 export interface CodeDoor {
   /** Routes for the HTTP server, before those whose patterns match almost everything. */
   readonly doors: readonly Hono[]
@@ -75,13 +74,13 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
   const { callbacks_to_private_addresses: mayBePrivate } = settings
   const { callbackSecret = () => settings.callback_secret } = options
   const addresses = mayBePrivate ? anyAddress : addressRules({ reach, own: ownAddresses })
-  const desk = snippetService({
+  const service = snippetService({
     engine,
     instances,
     languages,
     lower: snippetTaskUnder({ salt: stageSalt(serverSecret(dataDir)), ...(settings.allow_bare && { least: 'none' }) }),
     clock,
-    newId: () => newId(clock.now),
+    newId: idsBy(clock),
     log,
     draining,
     noWorkerGraceMs,
@@ -96,17 +95,17 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
       forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
     },
   })
-  const rest = grantingNetwork(desk, 'rest', grants)
+  const rest = grantingNetwork(service, 'rest', grants)
   const scopeOf = (): CallScope => ({ caller: LOCAL_CALLER, instance: options.instance })
-  const common = { desk: rest, instances, scopeOf, clock, log, ending, version: version() }
-  const live = { desk: rest, scopeOf, clock, log, ending, input: engine.input }
+  const common = { service: rest, instances, scopeOf, clock, log, ending, version: version() }
+  const live = { service: rest, scopeOf, clock, log, ending, input: engine.input }
   return {
     doors: [
       snippetsDoor(common),
       pistonDoor(common),
       judge0Door({
         ...common,
-        desk: grantingNetwork(desk, 'judge0', grants),
+        service: grantingNetwork(service, 'judge0', grants),
         figures: engine.figures,
         callbacks: { addresses },
         mayUseNetwork: (instance) => grants('judge0', instance),
@@ -117,7 +116,7 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     sockets: [interactiveDoor(live), ...pistonConnect(live)],
     canonicalLanguage: (name) => findLanguage(languages, name)?.name ?? name,
     async close() {
-      desk.stop()
+      service.close()
       await deliveries.close()
     },
   }

@@ -9,7 +9,7 @@ import type { ReloadReport } from './reload.ts'
 
 /**
  * Commands for a running server, on a socket file in its data directory. Only its own user and root can open the file,
- * so that callers of the grid cannot reach it on any address.
+ * so callers of the grid cannot reach it.
  */
 export interface Control {
   close(): void
@@ -59,8 +59,8 @@ const ANSWER = z.union([
 ])
 
 /**
- * Asks the server with this data directory to reload. Throws `invalid` when it refuses, and `unavailable` when none
- * runs.
+ * Requests a reload from the server with this data directory. Throws `invalid` when it refuses, and `unavailable` when
+ * no server runs.
  */
 export async function askToReload(dataDir: string): Promise<ReloadReport> {
   const path = controlPath(dataDir)

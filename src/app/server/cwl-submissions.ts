@@ -12,10 +12,10 @@ import { pinnedRoots } from '../../services/execution/pinned-roots.ts'
 import { type RunLimits, threadDriver } from '../../services/workflows/driver/thread-driver.ts'
 import { engineSteps } from '../../services/workflows/engine-steps.ts'
 import { fileWorkflowStore } from '../../services/workflows/store/file-workflow-store.ts'
-import { openWorkflowService } from '../../services/workflows/workflow-service.ts'
+import { openWorkflowService } from '../../services/workflows/workflow-runs.ts'
 import { stagersByScheme } from '../../stagers/by-scheme.ts'
 import { casStager } from '../../stagers/cas-stager.ts'
-import { newId } from '../process/new-id.ts'
+import { idsBy } from '../process/new-id.ts'
 import type { Storage } from './storage.ts'
 
 export interface CwlWorkflowsOptions {
@@ -39,11 +39,11 @@ export interface CwlWorkflows {
 }
 
 const SOURCE = new URL('../cwl/driver-thread.ts', import.meta.url)
-/** The same file as it is published. */
+/** The same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
-/** Threads start with the first workflow run that needs them. */
+/** The maximum number of threads. They start with the first workflow run that needs them. */
 const MOST_THREADS = 4
-/** A long document must not block the only thread. */
+/** At least two, because a long document must not block the only thread. */
 const LEAST_THREADS = 2
 
 /** Opens workflows on this server: runs that were open when it stopped continue. */
@@ -63,7 +63,7 @@ export async function openCwlWorkflows(options: CwlWorkflowsOptions): Promise<Cw
     roots: pinnedRoots(storage.pins, storage.spaces),
     clock,
     log,
-    newId: () => newId(clock.now),
+    newId: idsBy(clock),
     retentionMs,
     epoch: engine.epoch,
   })

@@ -21,10 +21,10 @@ export interface DiskReserve {
 }
 
 const CHECK_MS = 5000
-/** On a small file system the reserve is a fraction of it. */
+/** On a small file system the reserve is at most this part of it. */
 const MOST_PART = 1 / 8
 
-/** The journal and the logs share the disk with blobs: blobs are evicted before the disk is full. */
+/** The journal and the logs are on the same disk as the blobs. So blobs are evicted before the disk is full. */
 export function diskReserve(options: DiskReserveOptions): DiskReserve {
   const { folder, minFreeBytes, clock } = options
   let isClosed = false

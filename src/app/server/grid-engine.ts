@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { type TaskTally, tallied } from '../../doors/grpc/grid-admin/task-tally.ts'
+import type { TaskTally } from '../../doors/grpc/grid-admin/options.ts'
 import { createEngine, type LocalEngine } from '../../engine/engine.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
 import { IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
@@ -14,8 +14,9 @@ import { actionResultsCache } from '../../services/execution/result-cache.ts'
 import { sqliteJournal } from '../../storage/journal/sqlite/sqlite-journal.ts'
 import type { Config } from '../config/config.ts'
 import { instanceLimits } from '../config/http-limits.ts'
-import { gridGauges, gridMeter } from '../metrics/grid.ts'
-import { newId } from '../process/new-id.ts'
+import { type CountingMeter, gridMeter } from '../metrics/grid.ts'
+import { gridGauges } from '../metrics/grid-gauges.ts'
+import { idsBy } from '../process/new-id.ts'
 import { mustBeThere } from './lost-journal.ts'
 import type { Storage } from './storage.ts'
 
@@ -31,25 +32,26 @@ export interface GridTools {
 
 export interface OpenEngine {
   readonly engine: LocalEngine
-  readonly tally: TaskTally
+  readonly tally: () => TaskTally
   /** Resolves when all pending writes are recorded. */
   close(): Promise<void>
 }
 
 /** Opens the engine over its journal, on this machine's disk. */
-export async function openEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
+export async function openGridEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
   const { clock, log, storage, registry } = tools
   const { scheduler, retry, retention_seconds, refuse_unknown_properties } = config.execution
   const folder = join(config.server.data_dir, 'journal')
   mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users must not read it
   mustBeThere(config.server)
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
-  const { meter, tally, follow } = instrumentsOf(registry)
+  const { meter, follow } = instrumentsOf(registry)
   const engine = await createEngine({
     journal,
     clock,
     log,
-    newId: () => newId(clock.now),
+    newId: idsBy(clock),
+    unnamedInstance: config.server.instance_name,
     random: Math.random,
     results: actionResultsCache({
       actionsOf: storage.actionsOf,
@@ -72,7 +74,7 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
   follow(engine)
   return {
     engine,
-    tally,
+    tally: meter.tally,
     async close() {
       await engine.close()
       await journal.close()
@@ -80,7 +82,8 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
   }
 }
 
-interface Instruments extends ReturnType<typeof tallied> {
+interface Instruments {
+  readonly meter: CountingMeter
   /** From now on the gauges show this engine. */
   follow(engine: LocalEngine): void
 }
@@ -93,7 +96,7 @@ function instrumentsOf(registry: Registry): Instruments {
   if (known !== undefined) return known
   let followed: LocalEngine | undefined
   const instruments: Instruments = {
-    ...tallied(gridMeter(registry)),
+    meter: gridMeter(registry),
     follow(engine) {
       if (followed === undefined) gridGauges(registry, () => (followed ?? engine).figures())
       followed = engine
@@ -122,5 +125,5 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
   limitsOf: Object.fromEntries(Object.entries(set.reserved_slots).map(([name, reserved]) => [name, { reserved }])),
-  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY, IMAGELESS_PROPERTY], // a worker that has not connected yet is no reason to refuse
+  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY, IMAGELESS_PROPERTY], // workers may connect later
 })

@@ -12,7 +12,7 @@ import { openGridIfPossible } from './open-grid.ts'
 import { createReadiness } from './readiness.ts'
 import { openStorage } from './storage.ts'
 
-test('a grid that opens late has the methods and sockets of a real one', async () => {
+test('GRID_METHODS and GRID_SOCKETS equal the methods and sockets of a real grid', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-methods-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const { config } = loadConfig({ env: { WINDLASS_SERVER_DATA_DIR: folder }, home: folder })

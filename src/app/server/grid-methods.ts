@@ -11,7 +11,7 @@ const SCHEDULER: Kinds = {
   UnregisterWorker: 'unary',
 }
 
-/** The methods of a grid, for the time while no grid is open. A test compares them with a real one. */
+/** The methods of a grid, served while no grid is open. A test compares them with a real grid. */
 export const GRID_METHODS: Readonly<Record<string, Kinds>> = {
   'build.bazel.remote.execution.v2.Execution': { Execute: 'serverStreaming', WaitExecution: 'serverStreaming' },
   'google.longrunning.Operations': {

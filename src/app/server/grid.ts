@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
-import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
 import { executionDoor } from '../../doors/grpc/execution/door.ts'
 import { gridAdmin } from '../../doors/grpc/grid-admin/door.ts'
@@ -15,12 +14,12 @@ import type { Service } from '../../grpc/service.ts'
 import { type NetworkGrants, networkGrants } from '../../model/properties/network-grants.ts'
 import { keepInputs } from '../../services/execution/kept-inputs.ts'
 import { keptStages } from '../../services/execution/kept-stages.ts'
-import { reportCheck } from '../../services/workers/reported-result.ts'
+import { reportCheck } from '../../services/workers/report-check.ts'
 import type { Config } from '../config/config.ts'
 import { runLimits } from '../config/cwl.ts'
 import { openCodeDoor } from './code-door.ts'
 import { openCwlWorkflows } from './cwl-submissions.ts'
-import { type GridTools, openEngine } from './grid-engine.ts'
+import { type GridTools, openGridEngine } from './grid-engine.ts'
 
 /** The components that run tasks: the engine over its journal, and its doors. */
 export interface Grid {
@@ -33,7 +32,7 @@ export interface Grid {
   readonly logs: LogStreams
   /** Refuses new tasks; workers continue and report results. */
   refuseTasks(): void
-  /** Asks workers to reconnect, here or elsewhere; they do not count as gone. */
+  /** Makes workers reconnect, here or to another server; they do not count as lost. */
   leave(): void
   /** Resolves when all pending writes are recorded. */
   close(): Promise<void>
@@ -41,8 +40,7 @@ export interface Grid {
 
 export async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { clock, log, storage } = tools
-  const { engine: unnamed, tally, close } = await openEngine(config, tools)
-  const engine = namingInstance(unnamed, config.server.instance_name)
+  const { engine, tally, close } = await openGridEngine(config, tools)
   const draining = new AbortController()
   const ending = new AbortController()
   const { instances } = storage
@@ -52,13 +50,16 @@ export async function openGrid(config: Config, tools: GridTools): Promise<Grid> 
   const opened = new AsyncDisposableStack()
   opened.defer(close)
   opened.defer(inputs.stop)
-  const open = refusingTasks(engine, draining.signal)
   const grants = networkGrants(execution.network.allow)
-  const opening = openForCallers(config, { ...common, tools, engine, open, opened, grants, draining: draining.signal })
+  const opening = openForCallers(config, { ...common, tools, engine, opened, grants, draining: draining.signal })
   const { code, workflows } = await opening.catch(async (error: unknown) => {
     await opened.disposeAsync()
     throw error
   })
+  const refuseTasks = (): void => {
+    engine.refuseTasks()
+    draining.abort()
+  }
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
   const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
   const working = { ...common, ...forWorkers(engine, storage), longPollMs }
@@ -67,14 +68,14 @@ export async function openGrid(config: Config, tools: GridTools): Promise<Grid> 
     doors: [...code.doors, workflows.door, httpWorkersDoor({ ...working, instances, newId: randomUUID })],
     sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
-      ...executionDoor({ engine: open, instances, clock, grants, logStreams: logs.namesFor }),
+      ...executionDoor({ engine, instances, clock, grants, logStreams: logs.namesFor }),
       ...logs.services,
       ...workersDoor(working),
       gridAdmin({ ...common, engine, tally }),
     ],
-    refuseTasks: () => draining.abort(),
+    refuseTasks,
     leave() {
-      draining.abort()
+      refuseTasks()
       ending.abort()
     },
     close: () => opened.disposeAsync(),
@@ -86,8 +87,6 @@ interface CallerParts {
   readonly clock: Clock
   readonly log: Log
   readonly engine: LocalEngine
-  /** The engine for callers, which refuses new tasks while the server drains. */
-  readonly open: LocalEngine
   /** Closes everything that was opened here. */
   readonly opened: AsyncDisposableStack
   readonly grants: NetworkGrants
@@ -98,11 +97,11 @@ interface CallerParts {
 /** The doors for snippets and workflows, which have state of their own. */
 async function openForCallers(config: Config, parts: CallerParts) {
   const { server, snippets: settings, execution } = config
-  const { tools, engine, open, opened, ...common } = parts
+  const { tools, engine, opened, ...common } = parts
   const shared = { ...common, storage: tools.storage, dataDir: server.data_dir }
   const code = await openCodeDoor({
     ...shared,
-    engine: open,
+    engine,
     settings,
     instance: server.instance_name,
     noWorkerGraceMs: execution.scheduler.no_worker_grace_seconds * 1000,
@@ -118,25 +117,9 @@ async function openForCallers(config: Config, parts: CallerParts) {
   return { code, workflows }
 }
 
-/** Tasks of callers who name no instance belong to this one. */
-const namingInstance = (engine: LocalEngine, name: string): LocalEngine => ({
-  ...engine,
-  submit: (caller, submission) =>
-    engine.submit(caller, submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
-})
-
 /** The parts that the doors of all worker protocols share. */
-const forWorkers = ({ workers: desk }: LocalEngine, { instances, ownResultsOf }: GridTools['storage']) => ({
-  desk,
-  stages: keptStages({ desk, resultsOf: (instance) => ownResultsOf(instance).stages }),
-  checkReport: reportCheck({ desk, instances }),
-})
-
-/** Refuses tasks after the signal was aborted; accepted tasks continue. */
-const refusingTasks = (engine: LocalEngine, draining: AbortSignal): LocalEngine => ({
-  ...engine,
-  async submit(caller, submission) {
-    if (draining.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-    return await engine.submit(caller, submission)
-  },
+const forWorkers = ({ workers: service }: LocalEngine, { instances, ownResultsOf }: GridTools['storage']) => ({
+  service,
+  stages: keptStages({ service, resultsOf: (instance) => ownResultsOf(instance).stages }),
+  checkReport: reportCheck({ service, instances }),
 })

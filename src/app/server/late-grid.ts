@@ -1,7 +1,7 @@
 /**
- * A grid whose journal has no disk space yet. Its doors exist from the start and answer UNAVAILABLE (HTTP: 503), so
- * that clients and workers retry; NOT_FOUND or UNIMPLEMENTED would make them give up. The journal is opened again every
- * few seconds; when that succeeds, calls go to the real grid, without a restart.
+ * A grid whose journal has no disk space yet. Its doors exist from the start and return UNAVAILABLE (HTTP: 503), so
+ * that clients and workers retry; NOT_FOUND or UNIMPLEMENTED would make them stop. The journal is opened again every
+ * few seconds. When that succeeds, calls are passed to the real grid, without a restart.
  */
 import { type Context, Hono, type Next } from 'hono'
 import type { Clock } from '../../base/clock.ts'
@@ -11,7 +11,7 @@ import { sendError } from '../../doors/http/server/http-error.ts'
 import type { WebSocketRoute } from '../../doors/http/server/web-sockets.ts'
 import type { Method, Service } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { parseLogName } from '../../wire/reapi/log-name.ts'
+import { parseLogName } from '../../wire/reapi/operation-name.ts'
 import type { Grid } from './grid.ts'
 import { GRID_METHODS, GRID_SOCKETS } from './grid-methods.ts'
 import type { Readiness } from './readiness.ts'
@@ -123,7 +123,7 @@ function lateDoor(late: () => { readonly routes: Hono | undefined; readonly reas
   return app
 }
 
-/** Passes the outer app's context of a request to the routes of the inner app. */
+/** Maps a request to the outer app's context, for the routes of the inner app. */
 const outerOf = new WeakMap<Request, Context>()
 const NOT_HERE = 'x-windlass-not-here'
 

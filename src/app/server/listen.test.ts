@@ -24,11 +24,11 @@ async function listen(address: BindAddress): Promise<BindAddress> {
   return bound === null || typeof bound === 'string' ? address : { host: bound.address, port: bound.port }
 }
 
-test('port 0 takes a free one', async () => {
+test('port 0 takes a free port', async () => {
   expect(await listenAt('127.0.0.1:0', '--grpc', listen)).toMatchObject({ host: '127.0.0.1', port: expect.any(Number) })
 })
 
-test('an address in use is told with the flag that chooses another', async () => {
+test('an address in use is unavailable, with the flag that chooses another', async () => {
   const taken = formatAddress(await listenAt('127.0.0.1:0', '--grpc', listen))
   await expect(listenAt(taken, '--http', listen)).rejects.toMatchObject({
     fault: {
@@ -38,11 +38,11 @@ test('an address in use is told with the flag that chooses another', async () =>
   })
 })
 
-test('an address that this machine does not have is told as such', async () => {
+test('an address that this machine does not have is reported so', async () => {
   await expect(listenAt('192.0.2.1:0', '--grpc', listen)).rejects.toThrow('this machine has no such address')
 })
 
-test('a socket file that a killed server left behind is no hindrance', async () => {
+test('a stale socket file of a killed server is replaced', async () => {
   const path = join(folder, 'stale.sock')
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
   expect(() => execFileSync(process.execPath, ['-e', script])).toThrow()
@@ -50,7 +50,7 @@ test('a socket file that a killed server left behind is no hindrance', async () 
   expect(await listenAt(`unix:${path}`, '--grpc', listen)).toEqual({ path })
 })
 
-test('a socket file that somebody answers on is left alone', async () => {
+test('a socket file on which another program listens is not replaced', async () => {
   const path = join(folder, 'live.sock')
   await listenAt(`unix:${path}`, '--grpc', listen)
   await expect(listenAt(`unix:${path}`, '--grpc', listen)).rejects.toThrow(
@@ -58,7 +58,7 @@ test('a socket file that somebody answers on is left alone', async () => {
   )
 })
 
-test('a file that is no socket is left alone', async () => {
+test('a file that is no socket is not replaced', async () => {
   const path = join(folder, 'notes.txt')
   writeFileSync(path, 'mine')
   await expect(listenAt(`unix:${path}`, '--grpc', listen)).rejects.toThrow(`${path} exists and is not a socket`)

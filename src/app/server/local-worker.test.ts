@@ -9,7 +9,7 @@ import { startLocalWorker } from './local-worker.ts'
 const folder = mkdtempSync(join(tmpdir(), 'windlass-local-worker-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A program in the worker's place: it records its arguments, and runs the script. */
+/** A program in place of the worker: it records its arguments, then runs the script. */
 function program(name: string, script: string): { command: [string, string]; calls: () => string[] } {
   const calls = join(folder, `${name}.calls`)
   const file = join(folder, `${name}.sh`)
@@ -18,13 +18,13 @@ function program(name: string, script: string): { command: [string, string]; cal
   return { command: ['/bin/sh', file], calls: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean) }
 }
 
-const unheard = { heard: () => {}, ended: () => {} }
+const unheard = { reported: () => {}, ended: () => {} }
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('it is told to stop, and waited for', async () => {
+test('stop() sends a signal and waits for the worker to exit', async () => {
   const { command, calls } = program('patient', 'trap "exit 0" TERM\nwhile :; do sleep 0.05; done')
   const clock = manualClock()
   const worker = startLocalWorker({
@@ -42,7 +42,7 @@ test('it is told to stop, and waited for', async () => {
   expect(calls()).toHaveLength(1)
 })
 
-test('one that ends unasked is started again, after a pause that grows', async () => {
+test('a worker that exits is started again, after 1, 2 and 4 s', async () => {
   const { command, calls } = program('short', 'exit 3')
   const clock = manualClock()
   const pauses: number[] = []
@@ -58,7 +58,7 @@ test('one that ends unasked is started again, after a pause that grows', async (
   await worker.stop('SIGINT')
 })
 
-test('what it reports is heard, and one whose cause is lasting is not started again', async () => {
+test('its status lines are reported, and a worker with a lasting failure is not started again', async () => {
   const status = { kind: 'failed', what: 'no user namespaces', isLasting: true }
   const { command, calls } = program('hopeless', `echo noise; echo '${JSON.stringify(status)}'; exit 2`)
   const clock = manualClock()
@@ -66,7 +66,7 @@ test('what it reports is heard, and one whose cause is lasting is not started ag
   const ends: unknown[] = []
   const worker = startLocalWorker({
     ...{ command, args: [], env: process.env, clock, log: silentLog },
-    heard: (each) => heard.push(each),
+    reported: (each) => heard.push(each),
     ended: (why, nextMs) => ends.push([why, nextMs]),
   })
   await until(() => ends.length === 1)

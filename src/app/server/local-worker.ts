@@ -9,7 +9,7 @@ import { statusFromLine, type WorkerStatus } from '../process/worker-status.ts'
 export interface LocalWorker {
   /** Makes it reload its settings and certificates. */
   reload(): void
-  /** Forwards the signal: SIGINT lets its tasks finish, SIGTERM ends them. Resolves when it has exited. */
+  /** Forwards the signal: after SIGINT its tasks finish, after SIGTERM they are killed. Resolves when it has exited. */
   stop(signal: StopSignal): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface LocalWorkerOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Log
-  readonly heard: (status: WorkerStatus) => void
+  readonly reported: (status: WorkerStatus) => void
   /**
    * Called when it exited unexpectedly and is restarted after this many milliseconds; undefined when a restart would
    * not help.
@@ -30,7 +30,7 @@ export interface LocalWorkerOptions {
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** A worker that ran this long did not fail at startup. */
+/** A worker that ran at least this long did not fail at startup. */
 const WELL_MS = 10_000
 
 /** Starts it, and restarts it whenever it exits unexpectedly, with increasing pauses, unless the cause is permanent. */
@@ -48,10 +48,10 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
     let isGone = false
     let isLasting = false
     let hasReported = false
-    const heard = (status: WorkerStatus): void => {
+    const reported = (status: WorkerStatus): void => {
       hasReported = true
       if (status.kind === 'failed') isLasting = status.isLasting
-      options.heard(status)
+      options.reported(status)
     }
     const gone = (why: string): void => {
       if (isGone) return
@@ -66,9 +66,9 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
       options.ended(why, pauseMs)
       cancelPause = clock.after(pauseMs, start)
     }
-    const child = spawnWorker(options, { heard, gone })
+    const child = spawnWorker(options, { reported, gone })
     reloadChild = () => {
-      if (hasReported) child.kill('SIGHUP') // before that the signal would end it, and it has just read its settings
+      if (hasReported) child.kill('SIGHUP') // before its report the signal would end it
     }
     endChild = (signal) => {
       if (isGone) ended.resolve()
@@ -90,13 +90,14 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
 }
 
 interface ChildListener {
-  heard(status: WorkerStatus): void
+  reported(status: WorkerStatus): void
   gone(why: string): void
 }
 
-function spawnWorker({ command, args, env }: LocalWorkerOptions, { heard, gone }: ChildListener): ChildProcess {
+function spawnWorker({ command, args, env }: LocalWorkerOptions, { reported, gone }: ChildListener): ChildProcess {
   const [program, ...words] = command
-  // Its own process group: Ctrl+C goes to us, and we forward it. Nothing is written to its input: it ends when we do.
+  // The child has its own process group: Ctrl+C goes to this process, which forwards it. Its input is never written to:
+  // it ends with this process.
   const child = spawn(program, [...words, 'worker', 'daemon', '--while-input', ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env,
@@ -105,7 +106,7 @@ function spawnWorker({ command, args, env }: LocalWorkerOptions, { heard, gone }
   child.stdin.on('error', () => {}) // it has exited; reported below
   createInterface({ input: child.stdout }).on('line', (line) => {
     const status = statusFromLine(line)
-    if (status !== undefined) heard(status)
+    if (status !== undefined) reported(status)
   })
   child.on('error', (error) => gone(error.message))
   // `close` comes after its last line was read, while `exit` may come before.

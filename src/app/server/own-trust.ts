@@ -5,9 +5,9 @@ import { parseAddress } from '../config/bind-address.ts'
 import type { Config } from '../config/config.ts'
 
 /**
- * Settings, as variables, by which the worker of `windlass up` trusts its server. [worker.tls] takes precedence;
- * without it the worker trusts the server's own chain, and expects a name from the certificate: the worker connects to
- * the listening address, and certificates are often made for another name.
+ * Settings, as variables, with which the worker of `windlass up` trusts its server. [worker.tls] takes precedence.
+ * Without it the worker trusts the server's own chain, and expects a name from the certificate: the worker connects to
+ * the listening address, and certificates are often issued for another name.
  */
 export function ownTrust({ server: { tls }, worker }: Config, grpc: string): Readonly<Record<string, string>> {
   if (tls.cert_file === undefined) return {}

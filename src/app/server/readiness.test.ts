@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReadiness } from './readiness.ts'
 
-test('it is ready when no cause is held', () => {
+test('the server is ready when no cause is held', () => {
   const readiness = createReadiness('starting')
   expect(readiness.state()).toEqual({ ready: false, reasons: ['starting'], warnings: [] })
   readiness.hold('disk', 'the disk of the journal is full')
@@ -11,14 +11,14 @@ test('it is ready when no cause is held', () => {
   expect(readiness.state()).toEqual({ ready: true, reasons: [], warnings: [] })
 })
 
-test('a cause that is held again replaces its detail', () => {
+test('a cause that is held again has its new detail', () => {
   const readiness = createReadiness()
   readiness.hold('worker', 'the worker is starting')
   readiness.hold('worker', 'the worker is testing python')
   expect(readiness.state().reasons).toEqual(['the worker is testing python'])
 })
 
-test('a warning is reported and does not keep it from being ready', () => {
+test('a warning is reported, and the server is ready', () => {
   const readiness = createReadiness()
   readiness.hold('worker', 'the worker is testing rust')
   readiness.warn('worker', 'not available yet: rust')
@@ -27,7 +27,7 @@ test('a warning is reported and does not keep it from being ready', () => {
   expect(readiness.state().warnings).toEqual([])
 })
 
-test('listeners hear each change between ready and not ready once', () => {
+test('listeners are called once for each change between ready and not ready', () => {
   const readiness = createReadiness('starting')
   const heard: boolean[] = []
   readiness.onChange((ready) => heard.push(ready))

@@ -14,7 +14,9 @@ export interface Readiness {
   state(): ReadinessState
   /** Not ready until the cause is released. `detail` is the message for users, and replaces an earlier one. */
   hold(cause: string, detail?: string): void
-  /** Reported without blocking: the cause is released, and `detail` stays visible until `release`. */
+  /**
+   * Reports a problem without affecting readiness: the cause is released, and `detail` stays visible until `release`.
+   */
   warn(cause: string, detail: string): void
   release(cause: string): void
   /** Called after every change of `state().ready`. */

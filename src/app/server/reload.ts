@@ -1,6 +1,7 @@
 import { type Config, FIELDS } from '../config/config.ts'
 import { isTable, pickFields, place, type Table } from '../config/table.ts'
 import { readTlsFiles, type TlsMaterial } from '../process/tls-files.ts'
+import type { ReloadUpstreamTls } from './storage-upstream.ts'
 
 /** The changes of a reload. */
 export interface ReloadReport {
@@ -14,6 +15,8 @@ export interface ReloadReport {
 
 /** The components of a running server that accept new settings. */
 export interface ReloadTarget {
+  /** Undefined without an upstream. */
+  readonly reloadUpstreamTls: ReloadUpstreamTls | undefined
   setTls(tls: TlsMaterial): void
   /** The settings that are effective from now on. */
   setConfig(config: Config): void
@@ -29,6 +32,7 @@ export function reloader(started: Config, target: ReloadTarget): (next: Config) 
   let inForce = started
   return (next) => {
     const tls = readTlsFiles(next.server.tls)
+    const upstream = target.reloadUpstreamTls?.(next.storage.upstream.tls)
     const isSameKind = tlsKind(inForce) === tlsKind(next)
     const changed = FIELDS.filter(({ key }) => !isSame(pickFields(inForce, key), pickFields(next, key)))
     const takes = ({ key, reloads }: (typeof FIELDS)[number]): boolean =>
@@ -36,11 +40,13 @@ export function reloader(started: Config, target: ReloadTarget): (next: Config) 
     const applied = changed.filter(takes).map(({ key }) => key)
     inForce = withValues(inForce, next, applied)
     if (tls !== undefined && isSameKind) target.setTls(tls)
+    upstream?.apply()
     target.setConfig(inForce)
+    const ownFiles = tls === undefined || !isSameKind ? [] : TLS_KEYS.flatMap((key) => fileAt(next, key))
     return {
       applied,
       needRestart: changed.filter((field) => !takes(field)).map(({ key }) => key),
-      files: tls === undefined || !isSameKind ? [] : TLS_KEYS.flatMap((key) => fileAt(next, key)),
+      files: [...ownFiles, ...(upstream?.files ?? [])],
     }
   }
 }

@@ -31,7 +31,7 @@ export async function reloadable(options: ReloadableOptions): Promise<() => void
     try {
       telling(reload, log)
     } catch {
-      // it is in the log; the sender of a signal reads nothing else
+      // the error is logged; the sender of a signal gets no answer
     }
   })
   return () => {

@@ -10,7 +10,7 @@ const folder = (): string => {
   return path
 }
 
-test('a server keeps its secret to itself, and has the same one after a restart', () => {
+test('a server has the same secret after a restart, in a file of mode 0600', () => {
   const dataDir = join(folder(), 'data')
   const secret = serverSecret(dataDir)
   expect(secret).toMatch(/^[0-9a-f]{64}$/)
@@ -19,14 +19,14 @@ test('a server keeps its secret to itself, and has the same one after a restart'
   expect(serverSecret(folder())).not.toBe(secret)
 })
 
-test('a file that holds something else is written anew', () => {
+test('a secret file with other content is replaced', () => {
   const dataDir = folder()
   writeFileSync(join(dataDir, 'stage-cache.key'), 'short')
   const secret = serverSecret(dataDir)
   expect([secret.length, serverSecret(dataDir)]).toEqual([64, secret])
 })
 
-test('workers never see the secret', () => {
+test('the salt for workers is not the secret', () => {
   const secret = serverSecret(folder())
   expect(stageSalt(secret)).toMatch(/^[0-9a-f]{64}$/)
   expect(stageSalt(secret)).not.toBe(secret)

@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}): Promise<RunningServer> {
 const SERVING = Buffer.from([8, 1])
 const asIs = (bytes: Buffer) => bytes
 
-/** Calls the health service with a client that is not ours, and closes it. */
+/** Calls the health service with another gRPC implementation. */
 async function health(
   address: string,
   secure: ChannelCredentials = credentials.createInsecure(),
@@ -48,14 +48,14 @@ async function health(
   }
 }
 
-describe('a server', () => {
-  test('answers health over gRPC at the address that it names', async () => {
+describe('running server', () => {
+  test('health is answered over gRPC at the reported address', async () => {
     const { grpc } = await start()
     expect(grpc).toMatch(/^127\.0\.0\.1:[1-9]\d*$/)
     expect(await health(grpc)).toEqual(SERVING)
   })
 
-  test('is alive, ready and measured over HTTP', async () => {
+  test('/healthz, /readyz and /metrics answer 200 over HTTP', async () => {
     const { grpc, http, httpUrl } = await start()
     expect(httpUrl).toBe(`http://${http}`)
     await health(grpc)
@@ -67,13 +67,13 @@ describe('a server', () => {
     expect(await metrics?.text()).toContain('grpc.health.v1.Health')
   })
 
-  test('answers on a socket file, also where a killed one left its own', async () => {
+  test('a server listens on a socket file', async () => {
     const path = join(folder, 'grpc.sock')
     expect((await start({ WINDLASS_SERVER_ADDRESS: `unix:${path}` })).grpc).toBe(`unix:${path}`)
     expect(await health(`unix:${path}`)).toEqual(SERVING)
   })
 
-  test('that cannot have its HTTP address gives the gRPC one back', async () => {
+  test('a server whose HTTP address is in use releases its gRPC address', async () => {
     const first = await start()
     const free = (await start()).grpc
     await running.pop()?.stop()
@@ -83,8 +83,8 @@ describe('a server', () => {
   })
 })
 
-describe('a server that stops', () => {
-  test('says so to probes while a call is still in hand, and then lets go of everything', async () => {
+describe('stopping server', () => {
+  test('/readyz answers 503 while a call runs, then both ports are closed', async () => {
     const { grpc, httpUrl, stop } = await start({ WINDLASS_SERVER_DRAIN_SECONDS: '0.5' })
     const client = new Client(grpc, credentials.createInsecure())
     const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
@@ -106,13 +106,13 @@ describe('a server that stops', () => {
     await expect(fetch(`${httpUrl}/readyz`)).rejects.toThrow()
   })
 
-  test('does not wait when nobody is there', async () => {
+  test('a server without calls stops at once', async () => {
     const { stop } = await start({ WINDLASS_SERVER_DRAIN_SECONDS: '60' })
     await stop()
   })
 })
 
-describeWith('openssl', 'with TLS', () => {
+describeWith('openssl', 'server with TLS', () => {
   let ours: ReturnType<typeof pemFiles>
   let caller: ReturnType<typeof pemFiles>
   let tls: Record<string, string>
@@ -122,14 +122,14 @@ describeWith('openssl', 'with TLS', () => {
     tls = { WINDLASS_SERVER_TLS_CERT_FILE: ours.certFile, WINDLASS_SERVER_TLS_KEY_FILE: ours.keyFile }
   })
 
-  test('both addresses speak it', async () => {
+  test('gRPC and HTTP both use TLS', async () => {
     const { grpc, httpUrl } = await start(tls)
     expect(await health(grpc, credentials.createSsl(ours.cert))).toEqual(SERVING)
     expect(httpUrl).toMatch(/^https:/)
     expect(await statusOf(`${httpUrl}/readyz`, { ca: ours.cert })).toBe(200)
   })
 
-  test('and a client authority, callers without its certificate are turned away from both', async () => {
+  test('with a client CA, callers without a certificate are refused by gRPC and HTTP', async () => {
     const { grpc, httpUrl } = await start({ ...tls, WINDLASS_SERVER_TLS_CLIENT_CA_FILE: caller.certFile })
     const known = { ca: ours.cert, cert: caller.cert, key: caller.key }
     expect(await health(grpc, credentials.createSsl(ours.cert, caller.key, caller.cert))).toEqual(SERVING)
@@ -138,13 +138,13 @@ describeWith('openssl', 'with TLS', () => {
     await expect(statusOf(`${httpUrl}/readyz`, { ca: ours.cert })).rejects.toThrow()
   })
 
-  test('a key that does not belong to the certificate is refused before anything is opened', async () => {
+  test('a key that does not match the certificate is invalid', async () => {
     await expect(start({ ...tls, WINDLASS_SERVER_TLS_KEY_FILE: caller.keyFile })).rejects.toMatchObject({
       fault: { kind: 'invalid', what: expect.stringContaining('key values mismatch') },
     })
   })
 
-  test('a file that is not there is named with its key', async () => {
+  test('a missing certificate file is reported with its setting', async () => {
     const attempt = start({ ...tls, WINDLASS_SERVER_TLS_CERT_FILE: join(folder, 'none.pem') })
     await expect(attempt).rejects.toThrow(/^server\.tls\.cert_file: ENOENT/)
   })

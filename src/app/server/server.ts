@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts'
 import { servedHosts } from '../config/exposure.ts'
 import { grpcLimits } from '../config/grpc.ts'
 import { callerRates, httpLimits, socketLimits } from '../config/http-limits.ts'
+import { logged } from '../metrics/grpc.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { packGauges, storeFigures } from '../metrics/storage.ts'
 import { fittingOpenFiles, openFilesLimit } from '../process/open-files.ts'
@@ -26,7 +27,6 @@ import { readTlsFiles } from '../process/tls-files.ts'
 import { version } from '../process/version.ts'
 import type { Grid } from './grid.ts'
 import { listenAt } from './listen.ts'
-import { logged } from './logged-observer.ts'
 import { openGridIfPossible } from './open-grid.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { type ReloadReport, reloader } from './reload.ts'
@@ -56,7 +56,7 @@ export interface RunningServer {
 export interface ServerSurroundings {
   readonly log: Log
   readonly clock: Clock
-  /** With the caller's own causes, which it releases; a new one by default. */
+  /** May contain causes of the caller, which the caller releases; a new one by default. */
   readonly readiness?: Readiness
   /** Whether a worker is expected that has not registered: requests wait for its languages. */
   readonly isWorkerComing?: () => boolean
@@ -111,7 +111,7 @@ export async function startServer(
     health,
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     readiness,
-    reload: reloading(live, { grpc, http, doorParts }),
+    reload: reloading(live, { grpc, http, doorParts, storage }),
     ...stopping(
       { readiness, health: probed, grid, grpc, http, storage, clock },
       () => live.config.server.drain_seconds * 1000,
@@ -132,11 +132,16 @@ interface ReloadingParts {
   readonly grpc: GrpcServer
   readonly http: Pick<HttpListener, 'setTls' | 'replaceApp'>
   readonly doorParts: HttpParts
+  readonly storage: Pick<Storage, 'reloadUpstreamTls'>
 }
 
 /** `live` holds the effective settings. */
-const reloading = (live: { config: Config }, { grpc, http, doorParts }: ReloadingParts): RunningServer['reload'] =>
+const reloading = (
+  live: { config: Config },
+  { grpc, http, doorParts, storage }: ReloadingParts,
+): RunningServer['reload'] =>
   reloader(live.config, {
+    reloadUpstreamTls: storage.reloadUpstreamTls,
     setTls(tls) {
       grpc.setTls(tls)
       http.setTls(tls)
@@ -166,7 +171,7 @@ function stopping(parts: StoppingParts, graceOf: () => number): Pick<RunningServ
     refuseTasks()
     grid?.leave()
     const drained = grpc.drain(graceMs)
-    // At once: clients that wait for tasks are told to reconnect, and workers continue with theirs until they can
+    // At once: waiting clients get an error that makes them reconnect, and workers continue their tasks until they can
     // report.
     await grid?.close()
     await drained

@@ -10,17 +10,20 @@ import { ownNames, packedActionCache } from '../../storage/packs/packed-action-c
 import type { ValueStore } from '../../storage/packs/value-space.ts'
 import { readOnlyActions } from '../../storage/read-only-actions.ts'
 import { verifying } from '../../storage/verification/verifying.ts'
+import { keepingZstdForms } from '../../storage/zstd-forms/keeping-zstd-forms.ts'
+import type { ZstdCompressors } from '../../storage/zstd-forms/zstd-compressors.ts'
 import type { Config } from '../config/config.ts'
 import type { UpstreamStorage } from './storage-upstream.ts'
 
 /** The base of the store stacks. */
 export interface Ground {
   readonly packs: PackStore
-  /** Where results of actions are kept. */
+  /** The store of action results. */
   readonly values: ValueStore
   /** The instance of callers who name none. */
   readonly unnamed: string
   readonly bulk: BulkPool
+  readonly compressors: ZstdCompressors
   readonly upstream: UpstreamStorage | undefined
   readonly metered: (inner: BlobStore) => BlobStore
   /** The server's secret, part of the keys of its own results. */
@@ -77,14 +80,15 @@ export function instancesOf(settings: Settings, ground: Ground): InstanceStores 
 
 interface Place {
   readonly space: number
-  /** The upstream's name for it; undefined without an upstream, or when it has none for this. */
+  /** The upstream's name of the instance; undefined without an upstream, or when it has no instance for this one. */
   readonly there: string | undefined
 }
 
 /** The stack from the disk up, or from the upstream where nothing is stored here. */
 function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): Stores {
-  const { packs, values, bulk, upstream, metered } = ground
+  const { packs, values, bulk, compressors, upstream, metered } = ground
   const here = packedActionCache(values)
+  const packed = keepingZstdForms({ forms: packs.zstdForms(space), compressors })(packs.space(space))
   const stores = (blobs: BlobStore, actions: (complete: Complete) => ActionCache): Stores => {
     const counted = metered(blobs)
     const complete = onlyComplete(counted)
@@ -92,13 +96,13 @@ function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): St
     return { blobs: counted, uploads: verifying(bulk)(counted), actions: actions(complete), own }
   }
   if (upstream === undefined || there === undefined) {
-    return stores(alwaysHoldingEmptyBlob(packs.space(space)), (complete) => complete(here))
+    return stores(alwaysHoldingEmptyBlob(packed), (complete) => complete(here))
   }
   if (cas.backend === 'grpc') {
     return stores(alwaysHoldingEmptyBlob(upstream.blobs(there)), (complete) => complete(upstream.actions))
   }
-  // Below the upstream, so that the empty blob is never requested there.
-  return stores(upstream.behind(alwaysHoldingEmptyBlob(packs.space(space)), there), (complete) =>
+  // Below the upstream, so that the empty blob is never requested from it.
+  return stores(upstream.behind(alwaysHoldingEmptyBlob(packed), there), (complete) =>
     // Each result separately: one that is unusable here must not hide a good one upstream.
     upstream.actionsBehind(complete(here), complete(upstream.actions)),
   )

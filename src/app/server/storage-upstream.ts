@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
@@ -16,6 +15,7 @@ import { openUpstream } from '../../storage/upstream/upstream.ts'
 import { upstreamActionCache } from '../../storage/upstream/upstream-action-cache.ts'
 import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
 import type { Config } from '../config/config.ts'
+import { checkClientTls } from '../process/tls-files.ts'
 
 /** Another server, as a base for store stacks. */
 export interface UpstreamStorage {
@@ -28,8 +28,15 @@ export interface UpstreamStorage {
   actionsBehind(local: ActionCache, there: ActionCache): ActionCache
   /** The upstream instance for blobs of a space, on behalf of `name`; undefined when none is allowed. */
   instanceFor(space: number, name: string): string | undefined
+  reloadTls: ReloadUpstreamTls
   close(): void
 }
+
+/**
+ * Reads the files of these settings, and throws `invalid` when one cannot be used. The result names them; its `apply`
+ * makes new connections use them.
+ */
+export type ReloadUpstreamTls = (settings: Settings['tls']) => { readonly files: readonly string[]; apply(): void }
 
 export interface UpstreamTools {
   readonly clock: Clock
@@ -46,12 +53,13 @@ export function openUpstreamStorage(
 ): UpstreamStorage | undefined {
   const target = settings.url === undefined ? undefined : parseTarget(settings.url)
   if (target === undefined) return undefined
+  const tls = target.secure ? readClientTls(settings.tls) : undefined
   const channel = createChannel({
     address: target.address,
     timing: { now: clock.monotonic, after: clock.after },
     metadata: settings.headers,
-    ...(target.secure && { tls: readClientTls(settings.tls) }),
-    // Short: the retry interval for an unreachable upstream is decided above it.
+    ...(tls && { tls }),
+    // Short, because the layer above decides how often an unreachable upstream is retried.
     maxBackoffMs: 1000,
     random: Math.random,
   })
@@ -71,10 +79,17 @@ export function openUpstreamStorage(
     actions: upstreamActionCache({ upstream, instanceThere: (name) => only ?? name }),
     actionsBehind: (local, there) => readThroughActions({ ...shared, upstream: there })(local),
     instanceFor(space, name) {
-      // Names that share space 0 share one there. Those with their own space here use their own names there, and are
-      // not forwarded when the upstream has only one.
+      // Names that share space 0 here share one instance of the upstream. Names with their own space use their own
+      // names there, and are not forwarded when the upstream has only one instance.
       if (space === 0) return only ?? ''
       return only === undefined ? name : undefined
+    },
+    reloadTls(next) {
+      if (tls === undefined) return { files: [], apply() {} }
+      const read = readClientTls({ ...next, server_name: settings.tls.server_name })
+      const none = { ca: undefined, cert: undefined, key: undefined }
+      const files = [next.ca_file, next.cert_file, next.key_file].filter((file) => file !== undefined)
+      return { files, apply: () => void Object.assign(tls, none, read) } // read at every dial
     },
     close: () => channel.close(),
   }
@@ -91,7 +106,7 @@ function readClientTls({ ca_file, cert_file, key_file, server_name }: Settings['
   const read = (key: string, file: string | undefined) =>
     file === undefined ? {} : { [key]: telling(`storage.upstream.tls.${key}_file`, () => readFileSync(file, 'utf8')) }
   const tls: ClientTls = { ...read('ca', ca_file), ...read('cert', cert_file), ...read('key', key_file) }
-  telling('storage.upstream.tls', () => createSecureContext(tls))
+  checkClientTls('storage.upstream.tls', tls)
   return server_name === undefined ? tls : { ...tls, serverName: server_name }
 }
 

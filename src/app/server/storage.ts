@@ -11,21 +11,24 @@ import { nodeFiles } from '../../storage/packs/node-files.ts'
 import type { PackEvents } from '../../storage/packs/pack-events.ts'
 import { type PackStore, packStore } from '../../storage/packs/pack-store.ts'
 import type { PackFigures } from '../../storage/packs/reclaim-admin.ts'
+import { zstdCompressors } from '../../storage/zstd-forms/zstd-compressors.ts'
 import type { Config } from '../config/config.ts'
 import { makeDataFolder } from '../process/data-folder.ts'
 import { diskReserve } from './disk-reserve.ts'
 import { serverSecret } from './server-secret.ts'
 import { instancesOf, type OwnResults } from './storage-instances.ts'
-import { openUpstreamStorage } from './storage-upstream.ts'
+import { openUpstreamStorage, type ReloadUpstreamTls } from './storage-upstream.ts'
 
-/** Threads for hashing and decompression; more would only compete with the main thread on small machines. */
+/** Threads for hashing and decompression. On small machines more threads would compete with the main thread. */
 const BULK_THREADS = 1
+/** The maximum number of blobs that are compressed at the same time, on two of libuv's four threads. */
+const COMPRESSED_AT_ONCE = 2
 
 export interface Storage {
   readonly instances: Instances
-  /** Where the grid stores results, whether or not callers may. */
+  /** The caches in which the grid stores results, even where callers may not write. */
   readonly actionsOf: (instance: InstanceName) => ActionCache
-  /** Where the grid stores results of command tasks, inaccessible to callers. */
+  /** The caches in which the grid stores results of command tasks; callers cannot access them. */
   readonly ownResultsOf: (instance: InstanceName) => OwnResults
   /** Pins blobs that tasks need, in every space. */
   readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
@@ -35,6 +38,7 @@ export interface Storage {
   makeSpace(): Promise<void>
   /** For maintenance of the packs. */
   readonly admin: StorageAdmin
+  readonly reloadUpstreamTls: ReloadUpstreamTls | undefined
   close(): Promise<void>
 }
 
@@ -49,6 +53,7 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
   const { cas } = config.storage
   makeDataFolder(config.server.data_dir)
   const bulk = threadPool(BULK_THREADS)
+  const compressors = zstdCompressors(COMPRESSED_AT_ONCE)
   const upstream = openUpstreamStorage(config.storage.upstream, { clock, log, bulk })
   const packs = await packStore({
     files: nodeFiles(cas.root_dir ?? join(config.server.data_dir, 'cas'), process.pid),
@@ -66,6 +71,7 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     values: (results ?? packs).values(),
     unnamed: config.server.instance_name,
     bulk,
+    compressors,
     upstream,
     metered: metered(meter, clock),
     secret: serverSecret(config.server.data_dir),
@@ -82,12 +88,14 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     figures: packs.figures,
     makeSpace: reserve.restore,
     admin: packs.admin,
+    reloadUpstreamTls: upstream?.reloadTls,
     async close() {
       reserve.close()
       upstream?.close()
       await packs.close()
       await results?.close()
       await bulk.close()
+      compressors.close()
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerAddresses } from '../../model/server-addresses.ts'
 
-/** The server's addresses, for clients that know one of its ports; undefined until it listens. */
+/** The server's addresses, for clients that have only one of its ports; undefined until it listens. */
 export interface Whereabouts {
   readonly addresses: () => ServerAddresses | undefined
   /** A complete HTTP/1.1 response, for clients that use the gRPC port for HTTP. */

@@ -24,7 +24,7 @@ function gated() {
   return { clock, readiness, gate, opened }
 }
 
-test('it is ready when the worker has registered and no self-test is left', async () => {
+test('the server is ready when the worker has registered and no self-test is left', async () => {
   const { gate, readiness, opened } = gated()
   expect(readiness.state().reasons).toEqual(['the worker is starting'])
   expect(gate.isComing()).toBe(true)
@@ -36,7 +36,7 @@ test('it is ready when the worker has registered and no self-test is left', asyn
   expect(await opened()).toBe(true)
 })
 
-test('after 20 seconds it is ready with the languages there are, and names the missing ones', async () => {
+test('after 20 s the server is ready with the tested languages, and warns of the missing ones', async () => {
   const { gate, readiness, clock, opened } = gated()
   gate.heard(registered({ testing: ['rust'] }))
   clock.advance(PATIENCE_MS)
@@ -49,7 +49,7 @@ test('after 20 seconds it is ready with the languages there are, and names the m
   expect(readiness.state().warnings).toEqual(['languages that fail their self-test: rust (exit code 1)'])
 })
 
-test('a worker that has not registered after 20 seconds is waited for', async () => {
+test('without a registered worker after 20 s the server is not ready', async () => {
   const { gate, readiness, clock, opened } = gated()
   clock.advance(PATIENCE_MS)
   expect(readiness.state().reasons).toEqual(['the worker has not registered within 20 s'])
@@ -57,7 +57,18 @@ test('a worker that has not registered after 20 seconds is waited for', async ()
   expect([readiness.state().ready, await opened()]).toEqual([true, true])
 })
 
-test('a worker that cannot work keeps the server from being ready, with the cause', () => {
+test('a worker that cannot reach its server keeps the server not ready, with the cause', () => {
+  const { gate, readiness } = gated()
+  gate.heard({ kind: 'waiting', what: 'the server requires\n a client certificate' })
+  expect(readiness.state().reasons).toEqual([
+    'the worker waits for its server: the server requires a client certificate',
+  ])
+  expect(gate.isComing()).toBe(true)
+  gate.heard(registered())
+  expect(readiness.state()).toMatchObject({ ready: true, reasons: [] })
+})
+
+test('a worker that failed keeps the server not ready, with the cause', () => {
   const { gate, readiness } = gated()
   gate.heard({ kind: 'failed', what: 'the disk is full', isLasting: false })
   gate.ended('exit code 1', 4000)

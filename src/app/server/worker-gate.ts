@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { WorkerStatus } from '../process/worker-status.ts'
 import type { Readiness } from './readiness.ts'
 
-/** Keeps `windlass up` from being ready until its worker is. */
+/** Delays the readiness of `windlass up` until its worker is ready. */
 export interface WorkerGate {
   /** Resolves when the server becomes ready for the first time. */
   readonly opened: Promise<void>
@@ -27,9 +27,10 @@ export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
   let registered: Registered | undefined
   let cause: string | undefined // why the current process, or the last one, cannot work
   let shown: string | undefined
+  let waitsFor: string | undefined // why a running worker does not reach its server
 
   const look = (): void => {
-    if (registered === undefined) return readiness.hold(CAUSE, waitingFor(shown, isPatient))
+    if (registered === undefined) return readiness.hold(CAUSE, waitingFor({ failure: shown, waitsFor, isPatient }))
     const { testing } = registered
     if (isPatient && testing.length > 0)
       return readiness.hold(CAUSE, `the worker is testing its languages: ${testing.join(', ')}`)
@@ -47,15 +48,18 @@ export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
     opened: opened.promise,
     isComing: () => isComing,
     heard(status) {
+      waitsFor = status.kind === 'waiting' ? oneLine(status.what) : undefined
+      if (status.kind === 'waiting') return look()
       isComing = false
       registered = status.kind === 'registered' ? status : undefined
-      cause = status.kind === 'failed' ? status.what.replaceAll(/\s*\n\s*/g, ' ') : undefined
+      cause = status.kind === 'failed' ? oneLine(status.what) : undefined
       shown = cause
       look()
     },
     ended(why, nextMs) {
       isComing &&= nextMs !== undefined
       registered = undefined
+      waitsFor = undefined
       const last = cause ?? why
       cause = undefined
       shown = nextMs === undefined ? last : `${last}; the worker is started again in ${Math.ceil(nextMs / 1000)} s`
@@ -65,7 +69,16 @@ export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
   }
 }
 
-function waitingFor(failure: string | undefined, isPatient: boolean): string {
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ')
+
+interface Waiting {
+  readonly failure: string | undefined
+  readonly waitsFor: string | undefined
+  readonly isPatient: boolean
+}
+
+function waitingFor({ failure, waitsFor, isPatient }: Waiting): string {
+  if (waitsFor !== undefined) return `the worker waits for its server: ${waitsFor}`
   if (failure !== undefined) return `there is no worker: ${failure}`
   return isPatient ? 'the worker is starting' : `the worker has not registered within ${PATIENCE_MS / 1000} s`
 }

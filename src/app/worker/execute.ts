@@ -6,11 +6,11 @@ import { invalid } from '../../base/fault.ts'
 import type { Target } from '../../client/connection/target.ts'
 import type { ClientTls } from '../../grpc/client/channel.ts'
 import type { TaskResult } from '../../model/command-task.ts'
-import { fetchedActionTask } from '../../worker/attempt/lease-task.ts'
+import { attemptPipeline } from '../../worker/attempt/pipeline.ts'
+import { fetchedActionTask } from '../../worker/attempt/run-lease.ts'
 import type { Backend } from '../config/backends.ts'
 import { network } from '../config/network.ts'
 import { worker } from '../config/worker.ts'
-import { executorOf } from './executor.ts'
 import { channelTo } from './target.ts'
 import { openWorkerTools } from './tools.ts'
 import { commandUser } from './user.ts'
@@ -49,7 +49,7 @@ export async function executeOnce(order: ExecuteActionOptions, clock: Clock, sig
       cacheBytes: 1024 ** 3,
       env: order.env,
       user,
-      defaults: worker.parse({}), // unchanged where nothing is set
+      defaults: worker.parse({}), // defaults unless configured
       containers: worker.parse({}).docker,
       network: network.parse({}),
       surroundings: process.env,
@@ -60,7 +60,7 @@ export async function executeOnce(order: ExecuteActionOptions, clock: Clock, sig
       const { tools: all, source } = tools.of(order.instance)
       const task = await fetchedActionTask(actionDigest, source, signal)
       const hooks = { stdout: order.stdout, stderr: order.stderr }
-      return await executorOf(all).execute({ name: `execute-${process.pid}`, task, hooks }, signal)
+      return await attemptPipeline(all).execute({ name: `execute-${process.pid}`, task, hooks }, signal)
     } finally {
       await tools.close()
     }

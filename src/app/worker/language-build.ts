@@ -15,14 +15,14 @@ import { closedOnTheWay } from './user.ts'
 
 export interface LanguageBuild {
   readonly language: Language
-  /** In addition to those that the language names. */
+  /** Packages in addition to those that the language names. */
   readonly packages: readonly string[]
   /** An existing root file system, used in place. */
   readonly from: string | undefined
   readonly folders: LanguageFolders
   readonly backend: Backend
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Unique. */
+  /** A unique name of the build. */
   readonly mark: string
 }
 
@@ -39,7 +39,7 @@ export async function buildLanguage(build: LanguageBuild, step: BuildStep): Prom
   const { language, folders, from } = build
   const made = from === undefined ? await fetched(build, step) : given(from)
   try {
-    step.told('running the self-test', undefined)
+    step.onProgress('running the self-test', undefined)
     const report = await tested(build, { path: made.path, mark: build.mark, packages: [] }, step.signal)
     if (report.outcome !== 'passed')
       throw new FaultError({
@@ -93,7 +93,7 @@ async function tested(build: LanguageBuild, rootfs: BuiltRootfs, signal: AbortSi
   }
 }
 
-/** A worker that has not restarted since then still uses the previous one. */
+/** A worker that has not restarted since the build still uses the previous one, so it is kept. */
 function removeOthers(folder: string, language: string, kept: readonly (string | undefined)[]): void {
   for (const name of readdirSync(folder))
     if (name.startsWith(`${language}@`) && !kept.includes(realpathSync(join(folder, name))))

@@ -11,7 +11,9 @@ import { OWN_USER } from '../../runtimes/open-runtime.ts'
 import { removeTree } from '../../runtimes/remove/remove-tree.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
-import type { AttemptTools } from '../../worker/attempt/attempt-tools.ts'
+import { gridAttempts } from '../../worker/attempt/grid-attempts.ts'
+import type { AttemptTools } from '../../worker/attempt/pipeline.ts'
+import { attemptPipeline } from '../../worker/attempt/pipeline.ts'
 import { remoteTarget } from '../../worker/cas/remote-target.ts'
 import { openFileCache } from '../../worker/inputs/file-cache.ts'
 import { inputStage } from '../../worker/inputs/stage-inputs.ts'
@@ -22,15 +24,14 @@ import { type OfferedLanguages, offeredLanguages } from '../../worker/languages/
 import { rooted } from '../../worker/languages/rooted-runtime.ts'
 import { type SelfTestResults, selfTestResultsIn } from '../../worker/languages/self-test-results.ts'
 import { trialInRooms } from '../../worker/languages/trial-in-rooms.ts'
-import { sameUser } from '../../worker/rooms/room-users.ts'
-import { openRooms } from '../../worker/rooms/rooms.ts'
+import { outputCollector } from '../../worker/outputs/collect-outputs.ts'
+import { openRooms, sameUser } from '../../worker/rooms/rooms.ts'
 import type { Backend } from '../config/backends.ts'
 import { network } from '../config/network.ts'
 import { worker } from '../config/worker.ts'
 import { lastingClock, systemClock } from '../process/clock.ts'
 import { toolchainFolders } from '../process/language-folders.ts'
 import { version } from '../process/version.ts'
-import { executorOf } from './executor.ts'
 import { openBackend } from './runtime.ts'
 
 export interface LanguageMachineOptions {
@@ -39,11 +40,11 @@ export interface LanguageMachineOptions {
   readonly rootfs: ReadonlyMap<string, BuiltRootfs>
   /** The file with the results of earlier self-tests; without one, all are run and none is recorded. */
   readonly results?: string
-  /** Runs all, regardless of recorded results. */
+  /** Runs all self-tests, regardless of recorded results. */
   readonly anew?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called for each tested language. */
-  readonly told?: (report: LanguageReport) => void
+  readonly onTested?: (report: LanguageReport) => void
 }
 
 /** Tests languages on this machine as a worker would, without a server, in rooms that are removed at the end. */
@@ -68,13 +69,13 @@ export async function openLanguageMachine(options: LanguageMachineOptions): Prom
   const offered = offeredLanguages({
     languages: options.languages,
     trial: trialInRooms({
-      executor: executorOf(tools),
+      executor: attemptPipeline(tools),
       clock: tools.clock,
       roomName: () => `language-${++tried}`,
       isolation: probe.isolation,
     }),
     results: resultsFor(options),
-    ...(options.told && { told: options.told }),
+    ...(options.onTested && { tested: options.onTested }),
     markOf: languageMarks({
       rootfs: options.rootfs,
       takesRootfs: probe.keeps.rootfs,
@@ -124,7 +125,8 @@ async function toolsIn(folder: string, options: LanguageMachineOptions, opening:
     ...{ rooms, clock: systemClock, worker: 'languages', limits: {}, isolation: probe.isolation },
     inputs: inputStage({ source: storeSource(store), ...placed }),
     runtime: probe.keeps.rootfs ? rooted(runtime, rootfsOf) : runtime,
-    outputs: { bulk, rules: { ...RULES, mostBytes: CACHE_BYTES } },
+    ...gridAttempts,
+    outputs: outputCollector({ bulk, rules: { ...RULES, mostBytes: CACHE_BYTES } }),
     target: remoteTarget(store),
     inlineBytes: OUTPUT_BYTES,
   }

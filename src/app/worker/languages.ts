@@ -9,6 +9,7 @@ import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
 import type { Language } from '../../model/language.ts'
 import type { RuntimeProbe } from '../../runtimes/run/runtime.ts'
 import type { NamedValue } from '../../wire/workers/registration.ts'
+import { attemptPipeline } from '../../worker/attempt/pipeline.ts'
 import { languageMarks } from '../../worker/languages/language-marks.ts'
 import { type LanguageReport, languageProperties } from '../../worker/languages/language-report.ts'
 import {
@@ -22,7 +23,6 @@ import { trialInRooms } from '../../worker/languages/trial-in-rooms.ts'
 import type { Config } from '../config/config.ts'
 import { languageFoldersHere } from '../process/language-folders.ts'
 import { version } from '../process/version.ts'
-import { executorOf } from './executor.ts'
 import type { InstanceTools } from './tools.ts'
 
 export interface WorkerLanguagesOptions {
@@ -44,14 +44,14 @@ export interface WorkerLanguages {
   /** The languages that the worker offers now, and those still under test. */
   properties(): readonly NamedValue[]
   spoken(): SpokenLanguages
-  /** The same tools, which also find a language's own root file system. */
+  /** The same tools, with a runtime that also finds a language's own root file system. */
   within(here: InstanceTools): InstanceTools
-  /** Tests the rest, and reports when more can be offered. */
+  /** Tests the other languages, and calls `more` when more can be offered. */
   begin(more: () => void): void
   close(): Promise<void>
 }
 
-/** By name: offered, under test, and installed but failing, with the cause. */
+/** The names of languages that are offered, that are under test, and that are installed but fail, with the cause. */
 export interface SpokenLanguages {
   readonly languages: readonly string[]
   readonly testing: readonly string[]
@@ -94,7 +94,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   const { tools } = within(options.here)
   const offered = offeredLanguages({
     languages,
-    trial: trialInRooms({ executor: executorOf(tools), clock, roomName: options.roomName, isolation: least }),
+    trial: trialInRooms({ executor: attemptPipeline(tools), clock, roomName: options.roomName, isolation: least }),
     results: selfTestResultsIn(folders.selfTests),
     markOf,
     clock,
@@ -121,7 +121,10 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   }
 }
 
-/** By its programs and root file system: output of one toolchain may not run with another of the same name. */
+/**
+ * Identifies a toolchain by its programs and root file system: output of one toolchain may not run with another of the
+ * same name.
+ */
 function toolchains(
   languages: readonly Language[],
   markOf: OfferedLanguagesOptions['markOf'],

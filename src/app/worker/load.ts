@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts'
 import { type CpuFigures, foreignLoad, ownCpuFigures } from '../../runtimes/cgroups/cpu-pressure.ts'
 
 /**
- * The load since the last heartbeat. Undefined (the server then assumes none) where the kernel has no figures for this
- * worker alone: a load that includes other programs or the worker's own tasks would withdraw slots without cause.
+ * Returns the load since the last heartbeat. Undefined (the server then assumes 0) where the kernel has no figures for
+ * this worker alone: a load that includes other programs or the worker's own tasks would withdraw slots without cause.
  */
 export function workerLoad(launcherName: string, clock: Clock): () => number | undefined {
   let last: { readonly figures: CpuFigures; readonly at: number } | undefined

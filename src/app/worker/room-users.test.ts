@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const isRoot = process.getuid?.() === 0
 
-test.skipIf(!isRoot)('root gives each room a user that no distribution gives away', () => {
+test.skipIf(!isRoot)('a worker that is root gives each room its own uid, above the ranges of distributions', () => {
   const users = roomUsers({ backend: 'sandbox', user: OWN, uid: 0, folder })
   const [one, two] = [users.take().user?.uid ?? 0, users.take().user?.uid ?? 0]
   expect(one).toBeGreaterThanOrEqual(1_879_048_192)
@@ -21,10 +21,10 @@ test.skipIf(!isRoot)('root gives each room a user that no distribution gives awa
   expect(readdirSync(folder)).toEqual([])
 })
 
-test.skipIf(!isRoot)('the range can be set, and must not be that of real users', () => {
+test.skipIf(!isRoot)('first_room_user sets the range, and must not overlap with real users', () => {
   const set = (firstRoomUser: number) => roomUsers({ backend: 'sandbox', user: OWN, uid: 0, folder, firstRoomUser })
   expect(set(300_000_000).take().user).toEqual({ uid: 300_000_000, gid: 300_000_000 })
-  expect(() => set(65_000)).toThrow(/first_room_user: 65000 to 69095 overlap with ids in \/etc\/passwd/) // nobody
+  expect(() => set(65_000)).toThrow(/first_room_user: 65000 to 69095 overlap with ids in \/etc\/passwd/) // the range contains 65534, nobody
 })
 
 test.each([

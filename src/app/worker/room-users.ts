@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, readFileSync, realpathSync, rmdirSync } from 'n
 import { join } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 import { OWN_USER, type RoomUser } from '../../runtimes/open-runtime.ts'
-import { type RoomUsers, sameUser, userPerRoom } from '../../worker/rooms/room-users.ts'
+import { type RoomUsers, sameUser, userPerRoom } from '../../worker/rooms/rooms.ts'
 import type { Backend } from '../config/backends.ts'
 
 export interface RoomUsersOptions {
@@ -24,7 +24,7 @@ const BLOCKS = 0x1000
 const MOST_ROOMS = 4096
 
 /**
- * The users of a worker's rooms. A worker that is root gives each open room its own user, unless one account for all is
+ * The users of a worker's rooms. A root worker assigns each open room its own user, unless one account for all is
  * configured. Workers of one machine use separate ranges, chosen by their folders.
  */
 export function roomUsers({ backend, user, uid, folder, firstRoomUser }: RoomUsersOptions): RoomUsers {

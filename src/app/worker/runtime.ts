@@ -26,7 +26,7 @@ export interface OpenBackend {
   close(): Promise<void>
 }
 
-const WISHES: Readonly<Record<Exclude<Backend, 'docker' | 'apptainer'>, RuntimeOptions>> = {
+const RUNTIME_OF: Readonly<Record<Exclude<Backend, 'docker' | 'apptainer'>, RuntimeOptions>> = {
   auto: 'strongest',
   host: 'bare',
   sandbox: 'sandbox',
@@ -43,7 +43,7 @@ export async function openSandboxOrHost(options: BackendOptions): Promise<OpenBa
   }
 }
 
-/** Opens the configured runtime. Rooms have an environment of their own; only bare rooms inherit ours. */
+/** Opens the configured runtime. Rooms have their own environment; only bare rooms inherit the worker's. */
 export async function openBackend(backend: Backend, given: BackendOptions): Promise<OpenBackend> {
   const options = { ...given, networks: roomNetworks(backend, given) }
   if (backend === 'docker') {
@@ -55,12 +55,12 @@ export async function openBackend(backend: Backend, given: BackendOptions): Prom
     const runtime = apptainerRuntime({ ...options, env: [], user: options.user, isRoot: options.uid === 0, images })
     return { runtime, probe: await working(runtime), close: async () => {} }
   }
-  const wish = WISHES[backend]
+  const named = RUNTIME_OF[backend]
   try {
-    const { runtime, probe } = await openRuntime(wish, wish === 'bare' ? options : { ...options, env: [] })
+    const { runtime, probe } = await openRuntime(named, named === 'bare' ? options : { ...options, env: [] })
     return { runtime, probe, close: async () => {} }
   } catch (error) {
-    if (!(error instanceof FaultError) || wish === 'bare') throw error
+    if (!(error instanceof FaultError) || named === 'bare') throw error
     throw await withoutRooms(error, {
       docker: () => openBackend('docker', options),
       apptainer: () => openBackend('apptainer', options),

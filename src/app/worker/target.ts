@@ -5,6 +5,7 @@ import { grpcElsewhere } from '../../client/connection/server-addresses.ts'
 import { parseTarget, type Target } from '../../client/connection/target.ts'
 import { type Channel, type ClientTls, createChannel } from '../../grpc/client/channel.ts'
 import type { Config } from '../config/config.ts'
+import { checkClientTls } from '../process/tls-files.ts'
 
 /** A server, as worker settings name it. */
 export function workerTarget(key: string, text: string): Target {
@@ -25,7 +26,7 @@ export interface WorkerChannels {
   close(): void
 }
 
-/** One connection for both, where both are the same server. */
+/** Uses one connection for both if both are the same server. */
 export function openChannels(worker: Config['worker'], clock: Clock): WorkerChannels {
   const { server_url, cas_url = server_url } = worker
   const tls = readTls(worker.tls)
@@ -54,10 +55,10 @@ export const channelTo = (
     elsewhere: grpcElsewhere(target, { clock, tls }),
     metadata: headers,
     timing: { now: clock.monotonic, after: clock.after },
-    // Longer waits are handled above it.
+    // The layers above handle longer waits.
     maxBackoffMs: 1000,
     random: Math.random,
-    // A server that disappears without closing the connection is noticed before it counts this worker as gone.
+    // A server that disappears without closing the connection is detected before it counts this worker as lost.
     limits: { keepaliveMs: 10_000, keepaliveTimeoutMs: 10_000 },
     ...(target.secure && { tls }),
   })
@@ -72,5 +73,7 @@ export function readTls({ ca_file, cert_file, key_file, server_name }: Config['w
     }
   }
   const name = server_name === undefined ? {} : { serverName: server_name }
-  return { ...read('ca', ca_file), ...read('cert', cert_file), ...read('key', key_file), ...name }
+  const tls = { ...read('ca', ca_file), ...read('cert', cert_file), ...read('key', key_file) }
+  checkClientTls('worker.tls', tls)
+  return { ...tls, ...name }
 }

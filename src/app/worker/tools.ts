@@ -8,8 +8,8 @@ import { prepareHashing } from '../../base/hashing/create-hasher.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import type { Limits } from '../../model/command.ts'
 import type { Launcher } from '../../runtimes/launcher/launcher.ts'
-import { limitedByDefault } from '../../runtimes/limited-by-default.ts'
 import type { RoomUser } from '../../runtimes/open-runtime.ts'
+import { limitedByDefault } from '../../runtimes/run/resource-limits.ts'
 import type { Runtime } from '../../runtimes/run/runtime.ts'
 import { spawner } from '../../runtimes/spawner/spawner.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
@@ -17,13 +17,15 @@ import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
 import { openUpstream } from '../../storage/upstream/upstream.ts'
 import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
-import type { AttemptTools } from '../../worker/attempt/attempt-tools.ts'
+import { gridAttempts } from '../../worker/attempt/grid-attempts.ts'
+import type { AttemptTools } from '../../worker/attempt/pipeline.ts'
 import { remoteTarget } from '../../worker/cas/remote-target.ts'
 import type { BlobSource } from '../../worker/inputs/blob-source.ts'
 import { openFileCache } from '../../worker/inputs/file-cache.ts'
 import { safePlacement } from '../../worker/inputs/place-inputs.ts'
 import { inputStage } from '../../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../../worker/inputs/store-source.ts'
+import { outputCollector } from '../../worker/outputs/collect-outputs.ts'
 import { type ReadyRooms, readyRooms } from '../../worker/ready/ready-rooms.ts'
 import { openRooms, type Rooms } from '../../worker/rooms/rooms.ts'
 import { type Backend, takesImages } from '../config/backends.ts'
@@ -38,7 +40,7 @@ export type StoresByInstance = (instance: string) => BlobStore
 export interface WorkerToolsOptions {
   readonly worker: string
   readonly backend: Backend
-  /** With the backend `host`: a sandbox where the machine offers one. */
+  /** With the backend `host`: uses a sandbox if the machine has one. */
   readonly usesSandbox?: boolean
   /** The folder of this worker alone. */
   readonly folder: string
@@ -47,7 +49,7 @@ export interface WorkerToolsOptions {
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly containers: Config['worker']['docker']
   readonly network: Config['execution']['network']
-  /** For commands without limits of their own. */
+  /** Limits of commands that set none themselves. */
   readonly defaults: Pick<Config['worker'], 'default_memory_bytes' | 'default_processes'>
   /** Variables that locate container engines. */
   readonly surroundings: Readonly<Record<string, string | undefined>>
@@ -71,9 +73,12 @@ export interface WorkerTools {
   readonly runtime: Runtime
   store(instance: string): BlobStore
   of(instance: string): InstanceTools
-  /** The same rooms without a server: attempts here leave no data and need none from it. */
+  /** The same rooms without a server: attempts here neither read nor store data there. */
   offline(): InstanceTools
-  /** Since the last call; see worker-load.ts. Containers belong to their engine, whose groups are not this worker's. */
+  /**
+   * Returns the load since the last call; see load.ts. Containers belong to their engine's groups, not to this
+   * worker's, and are not included.
+   */
   load(): number | undefined
   close(): Promise<void>
 }
@@ -89,11 +94,9 @@ const CAS_TIMEOUT_MS = 60_000
 const BULK_THREADS = 2
 /** The cache's part for tasks without an instance; no instance can have this name. */
 const OFFLINE = '\0'
-/** Clients choose the names; evicting one loses only its cached directories. */
-const MOST_INSTANCES = 64
 
 const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
-/** The same file as it is published. */
+/** The same file in the published package. */
 const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNER.href.replace(/\.ts$/, '.js'))
 
 export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
@@ -116,10 +119,11 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     const placement = safePlacement(user, process.getuid?.() ?? 0)
     const files = placement === 'link' ? cache.of(instance) : cache // copies share no inode
     const staged = { source, cache: files, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
-    const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
+    const outputs = outputCollector({ bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } })
     const fixed = {
+      ...gridAttempts,
       rooms,
-      runtime: ready?.runtime ?? runtime,
+      runtime,
       ...(ready && { ready }),
       outputs,
       clock,
@@ -133,7 +137,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   return {
     runtime,
     store,
-    of: remembering((instance) => toolsOver(instance, store(instance))),
+    of: (instance) => toolsOver(instance, store(instance)),
     offline: () => toolsOver(OFFLINE, memoryStore()),
     load: takesImages(options.backend) ? () => undefined : workerLoad(launcherName(join(folder, 'launcher')), clock),
     async close() {
@@ -149,13 +153,12 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
 
 /** The number of prepared rooms; further tasks wait until theirs is made. */
 const MOST_READY = 3
-let readyMade = 0
 
-/** Only in a sandbox a shell that execs a command leaves no trace of itself. */
+/** Only for the sandbox: there a shell that execs a command leaves no trace of itself. */
 function roomsReady(options: WorkerToolsOptions, made: { rooms: Rooms; runtime: Runtime }): ReadyRooms | undefined {
   if (made.runtime.name !== 'sandbox') return undefined
-  const roomName = (): string => `ready-${process.pid}-${++readyMade}`
-  return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, roomName, clock: options.clock })
+  const namePrefix = `ready-${process.pid}`
+  return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, namePrefix, clock: options.clock })
 }
 
 /** A server for blobs, or the stores themselves. */
@@ -198,31 +201,18 @@ async function openLimitedRuntime(options: WorkerToolsOptions, launcher: Launche
   return { ...opened, runtime: limitedByDefault(opened.runtime, { memoryBytes, pids }) }
 }
 
-/** The memory that commands without a limit leave to everything else. */
+/** The share of memory for commands without a limit; the rest is for everything else. */
 const DEFAULT_SHARE = 0.75
 
 /** The memory of the machine, or of the control group around this process if that is less; 0 for no limit. */
 const memoryHere = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 
-/** The upper limit for containers of this worker, whatever their tasks request. */
+/** The maximum limits for containers of this worker, regardless of their tasks. */
 function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerToolsOptions): Limits {
   if (!takesImages(backend)) return {}
   return {
     ...(cpu_limit !== undefined && { cpus: cpu_limit }),
     ...(memory_limit !== undefined && { memoryBytes: memory_limit }),
-  }
-}
-
-/** Returns the same tools for the same instance, for the most recently used ones. */
-function remembering(make: WorkerTools['of']): WorkerTools['of'] {
-  const made = new Map<string, InstanceTools>()
-  return (instance) => {
-    const known = made.get(instance) ?? make(instance)
-    made.delete(instance) // the last entry of the map is the most recently used
-    made.set(instance, known)
-    const [oldest] = made.keys()
-    if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
-    return known
   }
 }
 

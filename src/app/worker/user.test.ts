@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { closedOnTheWay, commandUser } from './user.ts'
 import { holdWorkFolder } from './work-folder.ts'
 
-describe('who commands run as', () => {
-  test('is somebody whom nothing belongs to when the worker is root and nothing else was said', () =>
+describe('user of commands', () => {
+  test('a worker that is root runs commands as uid 65521 by default', () =>
     expect(commandUser(undefined, 0)).toEqual({ uid: 65_521, gid: 65_521 }))
 
   test.each([
@@ -14,21 +14,23 @@ describe('who commands run as', () => {
     ['1234:99', { uid: 1234, gid: 99 }],
     ['root', undefined],
     ['0', undefined],
-  ])('is %j when root says so', (named, user) => expect(commandUser(named, 0)).toEqual(user))
+  ])('a worker that is root runs commands as the named user %j', (named, user) =>
+    expect(commandUser(named, 0)).toEqual(user),
+  )
 
-  test('is the worker itself when it is not root', () => {
+  test('a worker that is not root runs commands as itself', () => {
     expect(commandUser(undefined, 1000)).toBeUndefined()
     expect(commandUser('1000', 1000)).toBeUndefined()
   })
 
-  test('cannot be another for a worker that is not root', () =>
+  test('a worker that is not root cannot run commands as another user', () =>
     expect(() => commandUser('1001', 1000)).toThrow('only a worker that is root'))
 
-  test('must be somebody', () =>
+  test('an unknown user name is refused', () =>
     expect(() => commandUser('no such user', 0)).toThrow('there is no user "no such user"'))
 })
 
-describe('the folder of a worker whose commands run as another', () => {
+describe('work folder for commands of another user', () => {
   const user = { uid: 65_534, gid: 65_534 }
   let folder: string
 
@@ -40,7 +42,7 @@ describe('the folder of a worker whose commands run as another', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  test('is refused by the name of what is closed on the way', () => {
+  test('a folder behind a closed directory is refused, with that directory', () => {
     expect(closedOnTheWay(join(folder, 'closed/data/x'))).toBe(join(folder, 'closed'))
     expect(closedOnTheWay(join(folder, 'open/data'))).toBeUndefined()
     const named = join(folder, 'closed/data/x')
@@ -49,7 +51,7 @@ describe('the folder of a worker whose commands run as another', () => {
     )
   })
 
-  test('is elsewhere when the data directory is closed and no folder was named', () => {
+  test('below a closed data directory, the work folder is in /var/tmp', () => {
     const held = holdWorkFolder({ named: undefined, dataDir: join(folder, 'closed/data'), pid: process.pid, user })
     try {
       expect(held.path).toMatch(/^\/var\/tmp\/windlass-[0-9a-f]{12}\/worker-1$/)
@@ -60,7 +62,7 @@ describe('the folder of a worker whose commands run as another', () => {
     expect(existsSync(dirname(held.path))).toBe(false)
   })
 
-  test('is in the data directory when that is open', () => {
+  test('the work folder is in an open data directory', () => {
     const held = holdWorkFolder({ named: undefined, dataDir: folder, pid: process.pid, user })
     held.release()
     expect(held.path).toBe(join(folder, 'worker-1'))

@@ -36,7 +36,7 @@ function passwd(): string[][] {
 
 const THROUGH_FOR_OTHERS = 0o001
 
-/** The first folder of a path that other users cannot pass; undefined when they can. */
+/** Returns the first folder of a path that other users cannot enter; undefined when they can enter all. */
 export function closedOnTheWay(path: string): string | undefined {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const stats = statSync(folder, { throwIfNoEntry: false })

@@ -27,7 +27,7 @@ export interface WorkerWarmRooms {
 
 const NONE: WorkerWarmRooms = { within: (here) => here, async close() {} }
 
-/** Keeping a container costs more than starting its interpreter. */
+/** The runtimes that can keep rooms ready. Keeping a container costs more than starting its interpreter. */
 const MAKERS: readonly RuntimeName[] = ['sandbox', 'unshare']
 const MOST = 8
 /** With less free memory than this, no interpreter waits. */
@@ -38,23 +38,19 @@ export function openWarmRooms(options: WorkerWarmRoomsOptions): WorkerWarmRooms 
   const { wanted, slots, spoken, here, clock, log } = options
   const languages = spoken.all
   const most = wanted ?? Math.min(2 * slots, MOST)
-  const byName = new Map(languages.map((language) => [language.name, language]))
   const { rooms, runtime, limits } = spoken.within(here).tools
-  const tasks = languages.filter(({ warm }) => warm !== undefined).flatMap(likelyTasks)
+  const able = languages.filter(({ warm }) => warm !== undefined)
+  const tasks = able.flatMap(likelyTasks)
   if (most === 0 || tasks.length === 0 || !MAKERS.includes(runtime.name)) return NONE
-  let made = 0
   const warm = warmRooms({
     ...{ rooms, runtime, limits, most, slots, clock, log },
-    languageOf: (name) => byName.get(name),
+    languages: new Map(able.map((language) => [language.name, language])),
     isShort: () => process.availableMemory() < LEAST_FREE_BYTES,
-    roomName: () => `warm-${process.pid}-${++made}`,
+    namePrefix: `warm-${process.pid}`,
   })
   warm.expect(tasks)
   return {
-    within(tools) {
-      const inputs = warm.inputs(tools.tools.inputs)
-      return { ...tools, tools: { ...tools.tools, inputs, runtime: warm.runtime, warm } }
-    },
+    within: (given) => ({ ...given, tools: { ...given.tools, warm } }),
     close: () => warm.close(),
   }
 }

@@ -15,6 +15,8 @@ export interface WorkerWays {
   link(worker: string, hostname: string): WorkerLink
   readonly cas: Channel | StoresByInstance
   readonly casName: string
+  /** The store without retries, for the first contact, whose failure is logged; undefined when `cas` does not retry. */
+  readonly firstContact?: BlobStore | undefined
   /** New connections use these certificates and keys. */
   setTls(tls: ClientTls): void
   close(): void
@@ -39,7 +41,7 @@ export function openWays(worker: Config['worker'], tools: WaysTools): WorkerWays
   }
 }
 
-/** All over HTTP, unless a store with another kind of address is configured. */
+/** Uses HTTP for everything, unless a store with another kind of address is configured. */
 function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWays {
   const { server_url, cas_url = server_url } = worker
   const tls = readTls(worker.tls)
@@ -53,6 +55,7 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
     link: (id, hostname) => httpLink({ caller: server, clock, worker: id, hostname, random }),
     cas,
     casName: cas_url,
+    firstContact: 'firstContact' in cas ? cas.firstContact : undefined,
     setTls: (next) => void Object.assign(tls, next), // read at every dial
     close() {
       server.close()
@@ -64,4 +67,5 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
 const storesAt = (caller: HttpCaller, clock: Clock) =>
   Object.assign((instance: string): BlobStore => httpStore({ caller, instance, clock, random: Math.random }), {
     close: caller.close,
+    firstContact: httpStore({ caller, instance: '', clock, random: Math.random, patienceMs: 0 }),
   })

@@ -20,8 +20,8 @@ const STARTERS = [
 ].map((folder) => `${folder}/apptainer/bin/starter-suid`)
 
 /**
- * The error for a machine that cannot isolate rooms: the cause, then the backends that work here, the strongest first.
- * A permanent cause is `invalid`, because a restart would fail again.
+ * The error for a machine that cannot isolate rooms: the cause, then the backends that work here, strongest first. A
+ * permanent cause is `invalid`, because a restart would fail again.
  */
 export async function withoutRooms(refused: FaultError, others: OtherBackends): Promise<FaultError> {
   const problem = await namespaceProblem()
@@ -41,7 +41,7 @@ export async function withoutRooms(refused: FaultError, others: OtherBackends): 
   return new FaultError(problem === undefined ? { kind: 'unavailable', what } : { kind: 'invalid', what }, refused)
 }
 
-/** Probed: only backends that work here are suggested. */
+/** Probes the backend, so that only backends that work here are suggested. */
 async function worksHere(name: string, open: Open, what: string): Promise<string[]> {
   try {
     const backend = await open()

@@ -20,11 +20,11 @@ export interface WorkFolderOptions {
   readonly user: RoomUser | undefined
 }
 
-/** More workers than one machine runs without configured folders. */
+/** More workers than run on one machine without configured folders. */
 const MOST_UNNAMED = 64
 const OPEN_TO_ALL = '/var/tmp'
 
-/** The folder of one worker alone: it removes what earlier processes left in it. */
+/** Opens a folder that only this worker uses, and removes files that earlier processes left in it. */
 export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderOptions): WorkFolder {
   if (named !== undefined) return hold(openWay(named, user), pid)
   const isClosed = user !== undefined && closedOnTheWay(dataDir) !== undefined
@@ -40,7 +40,7 @@ export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderOptions)
   }
 }
 
-/** The worker may open the folder itself, but not its parents. */
+/** The worker may change the mode of the folder itself, but not of its parents. */
 function openWay(path: string, user: RoomUser | undefined): string {
   make(path)
   if (user === undefined) return path
@@ -63,10 +63,10 @@ function openFolderFor(dataDir: string): string {
   make(path)
   const stats = lstatSync(path)
   if (stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0) return path
-  throw invalid(`${path} belongs to somebody else: name a folder for this worker in worker.host.work_dir`)
+  throw invalid(`${path} is owned or writable by another user: set worker.host.work_dir to a folder of this user`)
 }
 
-/** Outside the data directory no one would clean it up. */
+/** Removes the folder, because no later process would find it outside the data directory. */
 function removeAll({ path, release }: WorkFolder): void {
   release()
   rmSync(path, { recursive: true, force: true })

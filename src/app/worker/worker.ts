@@ -9,15 +9,15 @@ import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
 import { NETWORK_PROPERTY } from '../../model/properties/network-grants.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/workers/registration.ts'
+import { attemptPipeline } from '../../worker/attempt/pipeline.ts'
 import { runLease } from '../../worker/attempt/run-lease.ts'
 import { type Daemon, startDaemon } from '../../worker/daemon.ts'
-import { selfCheck } from '../../worker/daemon-check.ts'
+import { mustHaveSpace, selfCheck } from '../../worker/daemon-check.ts'
 import { daemonOnceReached } from '../../worker/daemon-once-reached.ts'
 import { reachStore } from '../../worker/reach-store.ts'
 import { type Backend, takesImages } from '../config/backends.ts'
 import type { Config } from '../config/config.ts'
 import { version } from '../process/version.ts'
-import { executorOf } from './executor.ts'
 import { openWorkerLanguages, type SpokenLanguages, type WorkerLanguages } from './languages.ts'
 import { readTls } from './target.ts'
 import { openWorkerTools, type WorkerTools, type WorkerToolsOptions } from './tools.ts'
@@ -33,9 +33,9 @@ export interface RunningWorker {
   readonly ended: Promise<void>
   /** New connections use the current certificates and keys from these files. Throws when one cannot be read. */
   reloadTls(files: Config['worker']['tls']): void
-  /** Accepts nothing new, lets tasks finish for the configured time, and deregisters. */
+  /** Accepts no new tasks, waits for running tasks up to the configured time, and deregisters. */
   stop(): Promise<void>
-  /** The machine is about to disappear: its tasks go to other workers at once. */
+  /** The machine is being preempted: its tasks are assigned to other workers at once. */
   preempt(): Promise<void>
 }
 
@@ -53,12 +53,14 @@ export interface WorkerSurroundings {
   readonly languages?: readonly Language[]
   /** Called after each accepted registration, with the languages it contained. */
   readonly registered?: ((as: RegisteredWorker) => void) | undefined
+  /** Called with the cause when the server cannot be reached at first; the worker tries again. */
+  readonly waits?: ((what: string) => void) | undefined
 }
 
-/** Builds all components of a worker and checks them before it asks for work. It may start before its server. */
+/** Builds all components of a worker and checks them before it requests work. It may start before its server. */
 export async function startWorker(
   config: Config,
-  { clock, log: outer, env, languages = [], registered }: WorkerSurroundings,
+  { clock, log: outer, env, languages = [], registered, waits }: WorkerSurroundings,
 ): Promise<RunningWorker> {
   const { worker: settings, server } = config
   const id = settings.worker_id ?? `${hostname()}-${randomBytes(3).toString('hex')}`
@@ -69,7 +71,8 @@ export async function startWorker(
   try {
     const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
     opened.defer(folder.release)
-    // Only this keeps the process alive while a worker waits for its server.
+    await mustHaveSpace({ folder: folder.path, leastFreeBytes: settings.host.min_free_bytes })
+    // Keeps the process alive while a worker waits for its server.
     const alive = setInterval(() => {}, 2 ** 30)
     opened.defer(() => clearInterval(alive))
     const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
@@ -77,7 +80,7 @@ export async function startWorker(
     const here = { settings, id, folder: folder.path, user, cas: ways.cas, network }
     const tools = opened.adopt(await openToolsOf(here, { clock, env }), ({ close }) => close())
     const { runtime } = tools
-    const probe = await selfCheck({ runtime, folder: folder.path, leastFreeBytes: settings.host.min_free_bytes })
+    const probe = await selfCheck(runtime)
     const { notes, isolation } = probe
     for (const note of notes) log.info({ runtime: runtime.name }, note)
     log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'worker ready')
@@ -86,12 +89,12 @@ export async function startWorker(
     opened.defer(spoken.close)
     const warm = openWarmRooms({ wanted: settings.warm_interpreters, slots, spoken, here: tools.of(''), clock, log })
     opened.defer(warm.close)
-    const offers = { isolation, holdsReins: probe.keeps.reins, hasNetwork: await hasNetwork(probe, network, log) }
+    const offers = { isolation, isControllable: probe.keeps.control, hasNetwork: await hasNetwork(probe, network, log) }
     const parts = { ...{ settings, id, slots, tools, ways }, ...offers, languages: spoken, warm }
+    const contact = { store: ways.firstContact ?? tools.store(''), storeName: ways.casName, random: Math.random }
     const daemon = daemonOnceReached(
       () => work(parts, { clock, log, registered }),
-      (signal) =>
-        reachStore({ store: tools.store(''), storeName: ways.casName, clock, log, random: Math.random }, signal),
+      (signal) => reachStore({ ...contact, clock, log, waits }, signal),
     )
     spoken.begin(() => daemon.offerAgain())
     let closed: Promise<void> | undefined
@@ -121,7 +124,7 @@ const openToolsOf = (
     backend: settings.backend,
     folder,
     cacheBytes: settings.host.cache_bytes,
-    // The worker's home is closed to another user, unless the operator passes HOME to commands.
+    // Another user cannot enter the worker's home directory, so HOME is passed only if the operator lists it.
     env: passedOn(settings.host.env_whitelist ?? (user === undefined ? ['PATH', 'HOME'] : ['PATH']), env),
     usesSandbox: settings.host.use_sandbox,
     user,
@@ -165,7 +168,7 @@ interface Parts {
   readonly ways: WorkerWays
   readonly isolation: IsolationLevel
   /** Running commands can be controlled. */
-  readonly holdsReins: boolean
+  readonly isControllable: boolean
   /** Rooms can have a network, where a task may use one. */
   readonly hasNetwork: boolean
   readonly languages: WorkerLanguages
@@ -173,14 +176,18 @@ interface Parts {
 }
 
 function work(
-  { settings, id, slots, tools, ways, isolation, holdsReins, hasNetwork, languages, warm }: Parts,
+  { settings, id, slots, tools, ways, isolation, isControllable, hasNetwork, languages, warm }: Parts,
   { clock, log, registered }: Pick<WorkerSurroundings, 'clock' | 'log' | 'registered'>,
 ): Daemon {
   let rooms = 0
   let spoken = languages.spoken()
   const said = registrationOf({ settings, id, slots, isolation, hasNetwork })
   const link = ways.link(id, hostname())
-  const canBeTypedTo = holdsReins && link.inputTaken !== undefined
+  const pipelineOf = remembering(MOST_INSTANCES, (instance) => {
+    const { tools: all, source } = warm.within(languages.within(tools.of(instance)))
+    return { executor: attemptPipeline(all), source }
+  })
+  const canBeTypedTo = isControllable && link.inputTaken !== undefined
   return startDaemon({
     link,
     clock,
@@ -195,17 +202,35 @@ function work(
     },
     registered: () => registered?.({ worker: id, slots, ...spoken }),
     run: ({ lease, begun }, hooks, signal) => {
-      const { tools: all, source } = warm.within(languages.within(tools.of(lease.instance)))
       const name = `room-${process.pid}-${++rooms}`
       const results = link.stageResults(lease.attemptId)
       const attempt = { name, hooks, results, ...(lease.prefetch && { begun }) }
-      return runLease({ lease, executor: executorOf(all), source, ...attempt }, signal)
+      return runLease({ lease, ...pipelineOf(lease.instance), ...attempt }, signal)
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,
     preemptMs: settings.drain_seconds * 1000,
     load: settings.report_load ? tools.load : () => undefined,
   })
+}
+
+/**
+ * The maximum number of remembered instances, because clients choose their names. Removing one loses only its cached
+ * directories.
+ */
+const MOST_INSTANCES = 64
+
+/** Returns the same value for the same key, for the most recently used keys. */
+function remembering<T>(most: number, make: (key: string) => T): (key: string) => T {
+  const made = new Map<string, T>()
+  return (key) => {
+    const known = made.get(key) ?? make(key)
+    made.delete(key) // the last entry of the map is the most recently used
+    made.set(key, known)
+    const [oldest] = made.keys()
+    if (made.size > most && oldest !== undefined) made.delete(oldest)
+    return known
+  }
 }
 
 const registrationOf = ({
@@ -238,7 +263,7 @@ const registrationOf = ({
 const pairs = (table: Readonly<Record<string, string>>): NamedValue[] =>
   Object.entries(table).map(([name, value]) => ({ name, value }))
 
-/** The names that build tools use. */
+/** The property names that build tools use. */
 const machine = (): Record<string, string> => ({
   OSFamily: ({ linux: 'Linux', darwin: 'macOS' } as Record<string, string>)[platform()] ?? platform(),
   Arch: ({ x64: 'x86_64', arm64: 'aarch64' } as Record<string, string>)[arch()] ?? arch(),

@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Chunker, NewChunker } from './chunker.ts'
 
-/** The behaviour that every chunker has, whatever its parameters. */
+/** The behaviour of every chunker, independent of its parameters. */
 export function chunkerContract(newChunker: NewChunker): void {
-  test('no bytes make no chunks', () => {
+  test('an empty stream has no chunks', () => {
     const chunker = newChunker()
     expect(chunker.push(new Uint8Array())).toEqual([])
     expect(chunker.finish()).toEqual([])
   })
 
-  test('cuts ascend, and the last is the length of the stream', () => {
+  test('cuts are in ascending order, and the last is the length of the stream', () => {
     fc.assert(
       fc.property(anyStream, (stream) => {
         const cuts = cutsOf(newChunker(), [stream])
@@ -21,7 +21,7 @@ export function chunkerContract(newChunker: NewChunker): void {
     )
   })
 
-  test('how a stream is divided into pushes does not change its cuts', () => {
+  test('the cuts do not depend on how the stream is divided into pushes', () => {
     fc.assert(
       fc.property(anyStream, fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1 }), (stream, sizes) => {
         expect(cutsOf(newChunker(), pieces(stream, sizes))).toEqual(cutsOf(newChunker(), [stream]))
@@ -29,7 +29,7 @@ export function chunkerContract(newChunker: NewChunker): void {
     )
   })
 
-  test('a chunker that has finished is as good as new', () => {
+  test('a chunker can be reused after finish()', () => {
     fc.assert(
       fc.property(anyStream, anyStream, (first, second) => {
         const chunker = newChunker()
@@ -39,7 +39,7 @@ export function chunkerContract(newChunker: NewChunker): void {
     )
   })
 
-  test('pushed bytes may be overwritten at once', () => {
+  test('the caller may reuse pushed bytes at once', () => {
     const stream = randomStream(200_000)
     const buffer = new Uint8Array(4096)
     const reused = function* () {
@@ -59,11 +59,11 @@ export function cutsOf(chunker: Chunker, stream: Iterable<Uint8Array>): number[]
   return [...cuts, ...chunker.finish()]
 }
 
-/** Their number, the first three, and the start of the SHA-256 of them all as decimal numbers joined by commas. */
+/** The number of cuts, the first three, and the start of the SHA-256 of all cuts in decimal, joined by commas. */
 export const summary = (cuts: readonly number[]): string =>
   `${cuts.length} cuts: ${cuts.slice(0, 3).join(' ')} … ${hash('sha256', cuts.join(',')).slice(0, 16)}`
 
-/** The stream in pieces of these sizes, over and over; the rest at once when they are all 0. */
+/** The stream in pieces of these sizes, repeated; in one piece when all sizes are 0. */
 function* pieces(stream: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   const step = sizes.some((size) => size > 0) ? sizes : [stream.length]
   for (let from = 0, i = 0; from < stream.length; i += 1) {
@@ -87,7 +87,7 @@ export function countingStream(length: number): Uint8Array {
 /** 0, 1, … 250, 0, 1, … */
 export const cyclicStream = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251)
 
-/** Noise, two letters, and patterns that repeat, glued together: chunkers have their surprises where hashes are equal. */
+/** Noise, two letters and repeating patterns, concatenated: chunkers often have defects where hashes are equal. */
 export const anyStream: fc.Arbitrary<Uint8Array> = fc
   .array(
     fc.oneof(

@@ -6,14 +6,14 @@ import { anyStream, chunkerContract, countingStream, cutsOf, cyclicStream, rando
 import { fastCdc } from './fast-cdc.ts'
 import type { FastCdcOptions } from './fast-cdc-plan.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const runSeed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 200, ...(runSeed === undefined ? {} : { seed: Number(runSeed) }) })
 
-describe('FastCDC of 1 KiB', () => chunkerContract(fastCdc({ averageBytes: 1024 })))
-describe('FastCDC of 16 KiB, seeded', () => chunkerContract(fastCdc({ averageBytes: 16_384, seed: 666 })))
+describe('FastCDC with 1 KiB average', () => chunkerContract(fastCdc({ averageBytes: 1024 })))
+describe('FastCDC with 16 KiB average and a seed', () => chunkerContract(fastCdc({ averageBytes: 16_384, seed: 666 })))
 
-/** Cuts of streams that anyone can generate, as the crate fastcdc 3.2.1 makes them (v2020, level 2). */
+/** Cuts of reproducible streams by the crate fastcdc 3.2.1 (v2020, level 2). */
 const KNOWN: readonly { name: string; stream: Uint8Array; params: FastCdcOptions; cuts: string }[] = [
   {
     name: 'noise by 1 KiB',
@@ -75,7 +75,7 @@ test.each(KNOWN)('$name is cut where the reference implementation cuts it', ({ s
   expect(summary(cutsOf(fastCdc(params)(), [stream]))).toBe(cuts)
 })
 
-/** Values for a picture that is too large to keep here, from the protocol's fastcdc2020_test_vectors.txt. */
+/** Values for a picture that is too large for this repository, from the protocol's fastcdc2020_test_vectors.txt. */
 const PICTURE_SHA256 = 'd9e749d9367fc908876749d6502eb212fee88c9a94892fb07da5ef3ba8bc39ed'
 const PICTURE_CUTS: readonly (readonly [number, readonly number[]])[] = [
   [0, [19_186, 38_465, 55_819, 72_206, 92_146, 109_466]],
@@ -85,7 +85,7 @@ const picture = process.env.SEKIEN_AKASHITA
 const skipReason = 'SEKIEN_AKASHITA does not name SekienAkashita.jpg from the fixtures of nlfiedler/fastcdc-rs'
 
 test.each(PICTURE_CUTS)(
-  'the published vectors hold with seed %i',
+  'the published FastCDC vectors hold with seed %i',
   {
     skip: picture === undefined,
     meta: { skipReason },
@@ -97,7 +97,7 @@ test.each(PICTURE_CUTS)(
   },
 )
 
-test('it cuts where the plain definition does', () => {
+test('FastCDC cuts where a direct implementation of its definition cuts', () => {
   fc.assert(
     fc.property(anyStream, fc.constantFrom(0, 1, 0xffffffff), (stream, seed) => {
       expect(cutsOf(fastCdc({ averageBytes: 1024, seed })(), [stream])).toEqual(plainCuts(stream, seed))
@@ -105,7 +105,7 @@ test('it cuts where the plain definition does', () => {
   )
 })
 
-test('a stream whose last byte alone would match is not cut before it', () => {
+test('a stream is not cut before its last byte when only that byte would match', () => {
   const stream = randomStream(20_000)
   const newChunker = fastCdc({ averageBytes: 1024 })
   const even = cutsOf(newChunker(), [stream]).find((cut, i, cuts) => (cut - (cuts[i - 1] ?? 0)) % 2 === 0) as number
@@ -113,11 +113,11 @@ test('a stream whose last byte alone would match is not cut before it', () => {
   expect(cutsOf(newChunker(), [stream.subarray(0, even + 2)])).toContain(even)
 })
 
-test('zeros are cut at the maximum', () => {
+test('a stream of zeros is cut at the maximum chunk size', () => {
   expect(cutsOf(fastCdc({ averageBytes: 1024 })(), [new Uint8Array(10_000)])).toEqual([4096, 8192, 10_000])
 })
 
-test.each([512, 1000, 1025, 2_097_152, 0, Number.NaN])('an average of %d is refused', (averageBytes) => {
+test.each([512, 1000, 1025, 2_097_152, 0, Number.NaN])('an average chunk size of %d is refused', (averageBytes) => {
   expect(() => fastCdc({ averageBytes })).toThrow(RangeError)
 })
 
@@ -125,7 +125,7 @@ test.each([-1, 2 ** 32, 0.5])('a seed of %d is refused', (seed) => {
   expect(() => fastCdc({ averageBytes: 1024, seed })).toThrow(RangeError)
 })
 
-/** For an average of 1 KiB, with the whole stream at hand and a number for the hash. */
+/** A direct implementation for an average of 1 KiB, over the whole stream, with a BigInt hash. */
 function plainCuts(stream: Uint8Array, seed: number): number[] {
   const gear = Array.from({ length: 256 }, (_, byte) => {
     const md5 = hash('md5', Buffer.alloc(64, byte), 'buffer')

@@ -16,7 +16,7 @@ export interface ByteSlice {
 
 /**
  * One slice of each of the 256 numbers, which are the first 8 bytes of the MD5 of the byte repeated 64 times. (The
- * protocol's comment says the MD5 of the byte, once; its vectors and the implementations that it names repeat it.)
+ * protocol's comment specifies the MD5 of the byte, once; its vectors and the implementations that it names repeat it.)
  */
 export function gearSlice({ from, width }: ByteSlice, seed = 0): Int32Array {
   const slice = new Int32Array(256)

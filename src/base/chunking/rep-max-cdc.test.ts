@@ -4,16 +4,16 @@ import { describe, expect, test } from 'vitest'
 import { anyStream, chunkerContract, countingStream, cutsOf, cyclicStream, randomStream, summary } from './contract.ts'
 import { type RepMaxCdcOptions, repMaxCdc } from './rep-max-cdc.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const runSeed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 200, ...(runSeed === undefined ? {} : { seed: Number(runSeed) }) })
 
-describe('RepMaxCDC of 1 KiB', () => chunkerContract(repMaxCdc({ minBytes: 1024, horizonBytes: 8192 })))
+describe('RepMaxCDC with 1 KiB minimum', () => chunkerContract(repMaxCdc({ minBytes: 1024, horizonBytes: 8192 })))
 describe('RepMaxCDC with a short horizon', () => chunkerContract(repMaxCdc({ minBytes: 64, horizonBytes: 70 })))
 
 /**
- * The protocol publishes no vectors. These are cuts of streams that anyone can generate, as buildbarn/go-cdc 0.0.10 makes
- * them, the implementation that the protocol names (its two chunkers agree).
+ * The protocol publishes no vectors. These are the cuts of reproducible streams by buildbarn/go-cdc 0.0.10, the
+ * implementation that the protocol names (its two chunkers agree).
  */
 const KNOWN: readonly { name: string; stream: Uint8Array; params: RepMaxCdcOptions; cuts: string }[] = [
   {
@@ -81,7 +81,7 @@ const anyParams = fc.record({
   horizonBytes: fc.oneof(fc.nat(300), fc.nat(20_000)),
 })
 
-test('it cuts where the plain definition does', () => {
+test('RepMaxCDC cuts where a direct implementation of its definition cuts', () => {
   fc.assert(
     fc.property(anyStream, anyParams, (stream, params) => {
       expect(cutsOf(repMaxCdc(params)(), [stream])).toEqual(plainCuts(stream, params))
@@ -89,7 +89,7 @@ test('it cuts where the plain definition does', () => {
   )
 })
 
-test('no chunk is shorter than the minimum or twice as long, unless the whole stream is shorter', () => {
+test('each chunk has at least the minimum and less than twice the minimum, unless the stream is shorter', () => {
   fc.assert(
     fc.property(anyStream, anyParams, (stream, params) => {
       const cuts = cutsOf(repMaxCdc(params)(), [stream])
@@ -102,17 +102,17 @@ test('no chunk is shorter than the minimum or twice as long, unless the whole st
   )
 })
 
-test('the mean length on noise is the minimum over the parking constant', () => {
+test("the mean chunk length on noise is the minimum divided by Rényi's parking constant", () => {
   const cuts = cutsOf(repMaxCdc({ minBytes: 256, horizonBytes: 8 * 256 })(), [randomStream(4_000_000)])
   expect(4_000_000 / cuts.length / 256).toBeCloseTo(1 / 0.7475979, 2)
 })
 
-test('without a horizon all chunks have the minimum length, and the last has what is left', () => {
+test('with a horizon of 0 all chunks have the minimum length, except the last', () => {
   const cuts = cutsOf(repMaxCdc({ minBytes: 100, horizonBytes: 0 })(), [randomStream(1050)])
   expect(cuts).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1050])
 })
 
-test('bytes put in front change the first cuts only', () => {
+test('inserting bytes at the start changes only the cuts in the first 20,000 bytes', () => {
   const stream = randomStream(300_000)
   const newChunker = repMaxCdc({ minBytes: 1024, horizonBytes: 8192 })
   const before = cutsOf(newChunker(), [stream])
@@ -120,7 +120,7 @@ test('bytes put in front change the first cuts only', () => {
   expect(before.filter((cut) => cut > 20_000 && !shifted.has(cut))).toEqual([])
 })
 
-test.each([63, 64.5, -1, Number.NaN])('a minimum of %d is refused', (minBytes) => {
+test.each([63, 64.5, -1, Number.NaN])('a minimum chunk size of %d is refused', (minBytes) => {
   expect(() => repMaxCdc({ minBytes, horizonBytes: 0 })).toThrow(RangeError)
 })
 
@@ -128,7 +128,7 @@ test.each([-1, 0.5, Number.POSITIVE_INFINITY])('a horizon of %d is refused', (ho
   expect(() => repMaxCdc({ minBytes: 64, horizonBytes })).toThrow(RangeError)
 })
 
-/** Word for word, with the whole stream at hand. */
+/** A direct implementation of the definition, over the whole stream. */
 function plainCuts(stream: Uint8Array, { minBytes, horizonBytes }: RepMaxCdcOptions): number[] {
   const hashes = gearHashes(stream)
   const cuts: number[] = []

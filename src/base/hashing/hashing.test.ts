@@ -7,25 +7,25 @@ import { emptyDigest, isEmptyDigest } from '../empty-blob.ts'
 import { createHasher, prepareHashing } from './create-hasher.ts'
 import { digestOf, hashOf } from './hash-of.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 200, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
 const hex = (raw: Uint8Array): string => Buffer.from(raw).toString('hex')
-/** 0, 1, … 250, 0, 1, …: what the vectors of SHA256TREE and of BLAKE3 are the hashes of. */
+/** 0, 1, … 250, 0, 1, …: the input of the published SHA256TREE and BLAKE3 vectors. */
 const cycle = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251)
 
-test('before it is prepared BLAKE3 says so, and the others work', () => {
+test('BLAKE3 throws before prepareHashing(), and the other functions work', () => {
   expect(() => hashOf('blake3', cycle(1))).toThrow('await prepareHashing()')
   expect(() => createHasher('blake3').update(cycle(1))).toThrow('await prepareHashing()')
   expect(hashOf('sha256tree', cycle(1)).length).toBe(32)
 })
 
-describe('when prepared', () => {
+describe('prepared hashing', () => {
   beforeAll(() => Promise.all([prepareHashing(), prepareHashing()]))
 
-  test.each(FUNCTIONS)('%s of nothing is the empty blob', (fn) => {
+  test.each(FUNCTIONS)('%s of zero bytes is the empty digest', (fn) => {
     expect(digestOf(fn, new Uint8Array())).toEqual(emptyDigest(fn))
     expect(hex(createHasher(fn).digest())).toBe(emptyDigest(fn).hash)
     expect(isEmptyDigest(emptyDigest(fn))).toBe(true)
@@ -45,11 +45,11 @@ describe('when prepared', () => {
         '2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f',
     ],
     ['blake3', '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85'],
-  ] as const)('%s of "abc" is as published', (fn, hash) => {
+  ] as const)('%s of "abc" is the published hash', (fn, hash) => {
     expect(digestOf(fn, Buffer.from('abc'))).toEqual({ fn, hash, size: 3 })
   })
 
-  // Beside the protocol, in sha256tree_test_vectors.txt.
+  // From the protocol's sha256tree_test_vectors.txt.
   test.each([
     [1025, '36c0998b21839ef74300b9de47d96d1f62323dc81f2b4231e98ce70cd6ffe750'],
     [2048, 'b584996386f01793751c5cf0c39561f51b7e9924b818943b3cb2f6928cea0fa9'],
@@ -69,7 +69,7 @@ describe('when prepared', () => {
     [16_384, 'a7a10149a8cb00be537000560edb83b196306b780b72fad8af218f369f75fc19'],
     [31_744, '2cdf7662636c173d4b236f6ea03bf84c65e7f6487b53b2a61c420e26cf8a98c7'],
     [102_400, '0668d69e5331840d2f1823d717b7b3f5d1fdc8a09504cddb692b87ff83d50e5f'],
-  ])('SHA256TREE of %i bytes is as published', (length, hash) => {
+  ])('SHA256TREE of %i bytes is the published hash', (length, hash) => {
     expect(digestOf('sha256tree', cycle(length)).hash).toBe(hash)
   })
 
@@ -84,7 +84,7 @@ describe('when prepared', () => {
     [3073, '7124b49501012f81cc7f11ca069ec9226cecb8a2c850cfe644e327d22d3e1cd3'],
     [31_744, '62b6960e1a44bcc1eb1a611a8d6235b6b4b78f32e7abc4fb4c6cdcce94895c47'],
     [102_400, 'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085'],
-  ])('BLAKE3 of %i bytes is as published', (length, hash) => {
+  ])('BLAKE3 of %i bytes is the published hash', (length, hash) => {
     expect(digestOf('blake3', cycle(length)).hash).toBe(hash)
   })
 
@@ -97,7 +97,7 @@ describe('when prepared', () => {
     blake3: 'b3sum',
   } as const
   for (const [fn, tool] of Object.entries(TOOLS) as [keyof typeof TOOLS, string][]) {
-    testWith(tool, `${fn} of a megabyte is what ${tool} says`, () => {
+    testWith(tool, `${fn} of a megabyte equals the output of ${tool}`, () => {
       const input = cycle(1_000_003)
       expect(spawnSync(tool, { input }).stdout.toString().split(' ')[0]).toBe(digestOf(fn, input).hash)
     })
@@ -105,17 +105,20 @@ describe('when prepared', () => {
 
   const anyPieces = fc.array(fc.nat(3000), { maxLength: 8 }).map((lengths) => lengths.map(cycle))
 
-  test.each(FUNCTIONS)('%s does not mind how a blob is divided, and begins anew after each', (fn) => {
-    const hasher = createHasher(fn)
-    fc.assert(
-      fc.property(anyPieces, (pieces) => {
-        for (const piece of pieces) hasher.update(piece)
-        expect(hex(hasher.digest())).toBe(hex(hashOf(fn, Buffer.concat(pieces))))
-      }),
-    )
-  })
+  test.each(FUNCTIONS)(
+    'a %s hasher gives the same hash for any division into pieces, and restarts after digest()',
+    (fn) => {
+      const hasher = createHasher(fn)
+      fc.assert(
+        fc.property(anyPieces, (pieces) => {
+          for (const piece of pieces) hasher.update(piece)
+          expect(hex(hasher.digest())).toBe(hex(hashOf(fn, Buffer.concat(pieces))))
+        }),
+      )
+    },
+  )
 
-  test.each(FUNCTIONS)('%s keeps blobs apart that are hashed by turns', (fn) => {
+  test.each(FUNCTIONS)('interleaved %s hashers do not affect each other', (fn) => {
     const hashers = [createHasher(fn), createHasher(fn), createHasher(fn)]
     for (let turn = 0; turn < 50; turn += 1) {
       for (const [i, hasher] of hashers.entries()) hasher.update(cycle(100 * (i + 1)))
@@ -127,7 +130,7 @@ describe('when prepared', () => {
     }
   })
 
-  test.each(FUNCTIONS)('%s has no use for the bytes afterwards', (fn) => {
+  test.each(FUNCTIONS)('the caller may reuse bytes after a %s update', (fn) => {
     const bytes = cycle(1500)
     const hasher = createHasher(fn)
     hasher.update(bytes)

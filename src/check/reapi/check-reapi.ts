@@ -27,9 +27,9 @@ export interface ReapiRun {
   /** Platform properties of all commands. */
   readonly platform?: readonly Platform_Property[]
   readonly clock: Clock
-  /** For each check. */
+  /** The timeout of each check. */
   readonly deadlineMs: number
-  /** Checks under way at the same time. */
+  /** The maximum number of concurrent checks. */
   readonly atOnce: number
   readonly onResult?: (result: Result, done: number) => void
 }
@@ -40,12 +40,12 @@ export interface ReapiReport {
   readonly results: readonly Result[]
 }
 
-/** The first question, what the server offers, got no answer: there is nothing to check. */
+/** GetCapabilities failed, so nothing can be checked. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
-/** Asks the server what it offers, and holds it to that. Throws Unreachable when it cannot even be asked. */
+/** Reads the server's capabilities and runs the checks that apply. Throws Unreachable when GetCapabilities fails. */
 export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
   await prepareHashing()
   const capabilities = await firstAnswer(run)
@@ -76,7 +76,7 @@ async function firstAnswer({ channel, instance, deadlineMs }: ReapiRun): Promise
     return await rpcs.unary(RPC.getCapabilities, { instanceName: instance })
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error
-    throw new Unreachable(`no answer to GetCapabilities: ${statusText(error)}`, { cause: error })
+    throw new Unreachable(`GetCapabilities failed: ${statusText(error)}`, { cause: error })
   }
 }
 

@@ -21,7 +21,7 @@ import { EXECUTION_CHECKS } from './execution/execution-checks.ts'
 import type { Check } from './probe/probe.ts'
 import type { BehaviourId } from './table/behaviours.ts'
 
-/** One check for every behaviour: the type does not let one be forgotten. */
+/** One check for every behaviour: the type requires all of them. */
 export const CHECKS: Readonly<Record<BehaviourId, Check>> = {
   ...capabilitiesChecks,
   ...advertisedWorksChecks,

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** The address of the server of this file's tests. */
+/** The address of the server of these tests. */
 export const target = (): string => server.target
 
 export interface Seat {

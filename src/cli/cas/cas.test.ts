@@ -8,8 +8,8 @@ import { createAuthority } from '../../testing/certificates.ts'
 import { runningServer } from '../../testing/running-server.ts'
 import { cas, digestOf, fresh, made, random } from './cas.fixture.ts'
 
-describe('words', () => {
-  test('people at a terminal see a bar, and how much went', async () => {
+describe('messages of windlass cas', () => {
+  test('a terminal gets a progress bar and the number of bytes sent', async () => {
     const { out, err } = await cas(['put', made(random.bytes(3_000_000))], { isTerminal: true })
     expect(out).toMatch(/^[0-9a-f]{64}\/3000000 /)
     expect(err).toMatch(/[█░]{20} \d+% {2}\d of 1 blobs {2}[\d.]+ [kM]?B of 3\.00 MB/)
@@ -17,7 +17,7 @@ describe('words', () => {
   })
 
   test.each([['stat'], ['gc'], ['get', `${'ab'.repeat(32)}/5`], ['put', import.meta.filename]])(
-    'nobody at the address: %s says what to do next',
+    'no server at the address: %s prints what to do next',
     async (...argv) => {
       const { code, out, err } = await cas(argv, { at: 'grpc://127.0.0.1:1' })
       expect([code, out]).toEqual([1, ''])
@@ -47,14 +47,14 @@ describe('words', () => {
     [['gc', '--to', '1GB', '--older-than', '7d'], '--to and --older-than: one or the other'],
     [['frobnicate'], "unknown command 'frobnicate'"],
     [['gc', '--olderthan', '7d'], "unknown option '--olderthan'; did you mean --older-than?"],
-  ])('a wrong command line is exit code 2: %j', async (argv, words) => {
+  ])('a wrong command line ends with exit code 2: %j', async (argv, words) => {
     const { code, out, err } = await cas(argv, { at: '' })
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(`windlass: `)
     expect(err).toContain(words)
   })
 
-  test('a file that is not there is exit code 1', async () => {
+  test('a missing file ends with exit code 1', async () => {
     expect(await cas(['put', '/no/such/file'])).toEqual({
       ...{ code: 1, out: '' },
       err: 'windlass: /no/such/file: there is no such file or directory\n',
@@ -69,8 +69,8 @@ describe('words', () => {
   })
 })
 
-describe('ways to a server', () => {
-  test('TLS, with certificates of our own', async () => {
+describe('connections to a server', () => {
+  test('TLS with a client certificate connects, and without one fails', async () => {
     const authority = createAuthority()
     const ours = authority.server()
     const { cert, key } = authority.client('ada')
@@ -89,7 +89,7 @@ describe('ways to a server', () => {
     await own.stop()
   })
 
-  test('a socket file', async () => {
+  test('a socket file connects', async () => {
     const socket = fresh()
     const own = await runningServer(fresh(), { SERVER_ADDRESS: `unix:${socket}` })
     expect((await cas(['put', made(random.bytes(1000))], { at: `unix:${socket}` })).code).toBe(0)
@@ -97,7 +97,7 @@ describe('ways to a server', () => {
   })
 })
 
-test('a server that has no room says so', async () => {
+test('put to a full server gives exit code 1, with the reason', async () => {
   const own = await runningServer(fresh(), { STORAGE_CAS_MAX_BYTES: '67108864' })
   const path = made(random.bytes(80_000_000))
   const { code, err } = await cas(['put', path], { at: own.target })
@@ -106,7 +106,7 @@ test('a server that has no room says so', async () => {
   await own.stop()
 })
 
-test('a server of others holds blobs as well, and says so when it is asked for more', async () => {
+test('put and get work with another REAPI server, and stat reports that the server does not offer it', async () => {
   const { server, address } = await serve(honest(EVERYTHING).methods, {
     timing: { now: systemClock.monotonic, after: systemClock.after },
   })

@@ -40,14 +40,14 @@ Examples:
 
 const GC_HELP = `${EXIT_CODES}
 
-A server makes room by itself when it needs some; this is for whoever wants the disk back sooner. Without --to and
---older-than no blob goes: only space that none uses is given back. Blobs that are pinned never go. All blobs count as
-asked for when the server starts. Ctrl+C stops it, and what was freed by then stays freed.
+A server evicts blobs by itself when it needs space; this command frees the disk sooner. Without --to and --older-than
+no blob is evicted: only unused space is freed. Pinned blobs are never evicted. A restart of the server counts as a use
+of all blobs. Ctrl+C stops it; space that was freed until then stays free.
 
 Examples:
-  windlass cas gc                                   give back what no blob uses
-  windlass cas gc --to 10GB                         evict what was not asked for the longest, down to that size
-  windlass cas gc --older-than 7d --dry-run         what would go if all went that nobody asked for in a week`
+  windlass cas gc                                   free the space that no blob uses
+  windlass cas gc --to 10GB                         evict the least recently used blobs, down to that size
+  windlass cas gc --older-than 7d --dry-run         what would be evicted: blobs not used for a week`
 
 /** The commands for a server's content-addressable storage. */
 export function casCommand(terminal: Terminal): Command {

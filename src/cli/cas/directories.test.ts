@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest'
 import { doublingTree } from '../../testing/doubling-tree.ts'
 import { cas, digestOf, fresh, lastDigest, random, target, windlass } from './cas.fixture.ts'
 
-/** A directory with every kind of entry. */
+/** A directory with each kind of entry. */
 function madeTree(): string {
   const root = fresh()
   mkdirSync(join(root, 'a/b/empty'), { recursive: true })
@@ -33,7 +33,7 @@ function madeTree(): string {
   return root
 }
 
-/** A comparable listing of everything below a directory. */
+/** A comparable listing of all entries below a directory. */
 const looked = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((name) => {
@@ -46,12 +46,12 @@ const looked = (root: string): string[] =>
     .sort()
 
 describe('directories', () => {
-  test('come back as they were, level by level or as one tree', async () => {
+  test('a directory is restored unchanged, from Directory messages or from one Tree', async () => {
     const root = madeTree()
     const { code, out } = await cas(['put', root])
     expect(code).toBe(0)
     const lines = out.trimEnd().split('\n')
-    expect(lines).toHaveLength(10) // five files, four directories and the root; symlinks are part of those
+    expect(lines).toHaveLength(10) // five files, four directories and the root; symlinks are part of these
     expect(lines.at(-1)).toMatch(new RegExp(`^[0-9a-f]{64}/\\d+ ${root}$`))
     const back = fresh()
     const got = await cas(['get', lastDigest(out), '--dir', '-o', back, '--json'])
@@ -66,7 +66,7 @@ describe('directories', () => {
     expect(looked(again)).toEqual(looked(root))
   })
 
-  test('an empty one is one too', async () => {
+  test('an empty directory is restored', async () => {
     const root = fresh()
     mkdirSync(root)
     const { out } = await cas(['put', root])
@@ -75,7 +75,7 @@ describe('directories', () => {
     expect(readdirSync(back)).toEqual([])
   })
 
-  test('a symlink that leads out goes up as it is, and comes down only for who says so', async () => {
+  test('a symlink that leads out is uploaded unchanged, and downloaded only with --unsafe-links', async () => {
     const root = fresh()
     mkdirSync(root)
     symlinkSync('/etc/hostname', join(root, 'out'))
@@ -83,14 +83,12 @@ describe('directories', () => {
     const back = fresh()
     const { code, err } = await cas(['get', digest, '--dir', '-o', back])
     expect([code, existsSync(back)]).toEqual([1, false])
-    expect(err).toBe(
-      'windlass: the symlink "out" to "/etc/hostname" is absolute (--unsafe-links makes it nevertheless)\n',
-    )
+    expect(err).toBe('windlass: the symlink "out" to "/etc/hostname" is absolute (--unsafe-links creates it anyway)\n')
     expect((await cas(['get', digest, '--dir', '-o', back, '--unsafe-links'])).code).toBe(0)
     expect(readlinkSync(join(back, 'out'))).toBe('/etc/hostname')
   })
 
-  test('what is neither file nor directory is refused by name', async () => {
+  test('a pipe is refused with its path', async () => {
     const root = fresh()
     mkdirSync(root)
     await promisify(execFile)('mkfifo', [join(root, 'pipe')])
@@ -98,7 +96,7 @@ describe('directories', () => {
     expect([code, err]).toEqual([1, `windlass: ${root}/pipe is neither a file nor a directory nor a symlink\n`])
   })
 
-  test('ten thousand small files go up and down in memory that does not grow with them', async () => {
+  test('10,000 small files are uploaded and downloaded in bounded memory', async () => {
     const few = fresh()
     const many = fresh()
     for (const [root, count] of [
@@ -116,13 +114,13 @@ describe('directories', () => {
     const got = await inProcess('get', lastDigest(put.out), '--dir', '-o', back)
     console.log(`MB at most: put of 10 files ${base.megabytes}, of 10,000 ${put.megabytes}; get ${got.megabytes}`)
     expect(looked(back)).toEqual(looked(many))
-    // 240 MB of content, which would be visible if it were all in memory.
+    // 240 MB of content would be visible if it were all in memory.
     expect(put.megabytes - base.megabytes).toBeLessThan(160)
     expect(got.megabytes - base.megabytes).toBeLessThan(160)
   })
 })
 
-/** As a separate process, with its peak memory. */
+/** Runs as a separate process, and returns its peak memory. */
 async function inProcess(...argv: string[]) {
   const report = `process.on('exit',()=>process.stderr.write('rss '+process.resourceUsage().maxRSS))`
   const env = { ...process.env, NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` }
@@ -130,7 +128,7 @@ async function inProcess(...argv: string[]) {
   return { out: stdout, megabytes: Math.round(Number(/rss (\d+)/.exec(stderr)?.[1]) / 1000) }
 }
 
-test('a Tree of a few kilobytes that names more files than any disk holds is refused before one is created', async () => {
+test('a Tree that names 10^27 entries is refused before one is created', async () => {
   const message = fresh()
   writeFileSync(message, doublingTree(90))
   const put = await cas(['put', message])

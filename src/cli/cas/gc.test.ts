@@ -3,7 +3,7 @@ import { runningServer } from '../../testing/running-server.ts'
 import { cas, digestOf, fresh, made, random } from './cas.fixture.ts'
 
 describe('stat', () => {
-  test('says of each blob whether it is held, and how it can be read', async () => {
+  test('each blob is listed as held or absent, with its forms', async () => {
     const bytes = random.bytes(100)
     await cas(['put', made(bytes)])
     const ghost = `${'cd'.repeat(32)}/9`
@@ -15,7 +15,7 @@ describe('stat', () => {
     expect([json.code, JSON.parse(json.out)]).toEqual([1, { blobs: [{ digest: ghost, held: false, forms: [] }] }])
   })
 
-  test('without a digest says what the server holds', async () => {
+  test('without a digest, the figures of the storage are printed', async () => {
     await cas(['put', made(random.bytes(100))])
     const { code, out } = await cas(['stat'])
     expect(code).toBe(0)
@@ -30,7 +30,7 @@ describe('stat', () => {
 describe('gc', () => {
   const SMALL = { STORAGE_CAS_MAX_BYTES: '134217728', STORAGE_CAS_PACK_BYTES: '1048576' }
 
-  /** A separate server with twenty old files, an hour, and ten new ones. */
+  /** A separate server with twenty files that are one hour old, and ten new ones. */
   async function grown() {
     const own = await runningServer(fresh(), SMALL)
     const put = async (count: number) => {
@@ -48,7 +48,7 @@ describe('gc', () => {
     return { own, old, fresh: fresher, held, at: { at: own.target } }
   }
 
-  test('--older-than frees what is that old, and keeps what is fresh', async () => {
+  test('--older-than evicts older blobs, and keeps newer ones', async () => {
     const { own, old, fresh, held, at } = await grown()
     const before = JSON.parse((await cas(['stat', '--json'], at)).out).diskBytes
     const dry = await cas(['gc', '--older-than', '30m', '--dry-run'], at)
@@ -63,7 +63,7 @@ describe('gc', () => {
     await own.stop()
   })
 
-  test('--to frees down to a size, what was not asked for the longest first', async () => {
+  test('--to frees down to a size, least recently used blobs first', async () => {
     const { own, fresh, held, at } = await grown()
     const { code, out, err } = await cas(['gc', '--to', '7MB'], at)
     expect([code, err]).toEqual([0, ''])
@@ -76,14 +76,14 @@ describe('gc', () => {
     await own.stop()
   })
 
-  test('without a goal evicts nothing', async () => {
+  test('without a goal, no blob is evicted', async () => {
     const { own, old, fresh, held, at } = await grown()
     expect((await cas(['gc'], at)).out).toMatch(/^evicted 0 blobs, freed 0 B; [\d.]+ MB in use\n$/)
     expect(await held([...old, ...fresh])).toBe(30)
     await own.stop()
   })
 
-  test('people at a terminal see how far it is', async () => {
+  test('a terminal gets the progress', async () => {
     const { own, at } = await grown()
     const { err } = await cas(['gc', '--to', '1MB'], { ...at, isTerminal: true })
     expect(err).toMatch(/[\d.]+ [kM]?B freed, [\d.]+ MB in use/)

@@ -10,7 +10,7 @@ import { runningServer } from '../../testing/running-server.ts'
 import { cas, digestOf, fresh, lastDigest, made, random, target, windlass } from './cas.fixture.ts'
 
 describe('files', () => {
-  test.each([0, 1, 100_000, 5_000_000])('one of %i bytes comes back', async (size) => {
+  test.each([0, 1, 100_000, 5_000_000])('a file of %i bytes is restored', async (size) => {
     const bytes = random.bytes(size)
     const path = made(bytes)
     expect(await cas(['put', path])).toEqual({ code: 0, out: `${digestOf(bytes)} ${path}\n`, err: '' })
@@ -19,7 +19,7 @@ describe('files', () => {
     expect(readFileSync(back).equals(bytes)).toBe(true)
   })
 
-  test('one of 64 MiB comes back', async () => {
+  test('a file of 64 MiB is restored', async () => {
     const bytes = Buffer.concat([random.bytes(32 * 1024 * 1024), Buffer.alloc(32 * 1024 * 1024, 'windlass ')])
     expect((await cas(['put', made(bytes)])).code).toBe(0)
     const back = fresh()
@@ -27,7 +27,7 @@ describe('files', () => {
     expect(readFileSync(back).equals(bytes)).toBe(true)
   })
 
-  test('what is packed on its way is kept so, and comes back', async () => {
+  test('--compress zstd stores blobs compressed, and they are restored', async () => {
     const own = await runningServer(fresh())
     const at = { at: own.target }
     const blobs = [random.text(50_000), Buffer.from(random.text(9_000_000)), random.bytes(300)]
@@ -41,7 +41,7 @@ describe('files', () => {
     await own.stop()
   })
 
-  test('several go at once, and what the server has is not sent again', async () => {
+  test('several files are uploaded, and blobs that the server has are not sent', async () => {
     const [one, two, three] = [random.bytes(1000), random.text(70_000), random.bytes(1_000_000)] as const
     await cas(['put', made(one)])
     const paths = [one, two, three, three].map(made)
@@ -56,7 +56,7 @@ describe('files', () => {
     })
   })
 
-  test('by another digest function they have other names', async () => {
+  test('--digest-function selects another hash', async () => {
     const bytes = random.bytes(2_000_000)
     const hash = createHash('sha512').update(bytes).digest('hex')
     const { out } = await cas(['put', made(bytes), '--digest-function', 'sha512'])
@@ -68,12 +68,12 @@ describe('files', () => {
     expect((await cas(['put', made(bytes), '--digest-function', 'blake3'])).code).toBe(0)
   })
 
-  test.each([10, 6_000_000])('%i bytes go in by standard input and out by standard output', async (size) => {
+  test.each([10, 6_000_000])('%i bytes are uploaded from stdin and downloaded to stdout', async (size) => {
     const bytes = Buffer.from(random.bytes(size))
     const put = spawn(windlass, ['cas', 'put', '-', '--server', target()])
     put.stdin.end(bytes)
-    const said = Buffer.concat(await put.stdout.toArray()).toString()
-    expect(said).toBe(`${digestOf(bytes)} -\n`)
+    const printed = Buffer.concat(await put.stdout.toArray()).toString()
+    expect(printed).toBe(`${digestOf(bytes)} -\n`)
     const { stdout } = await promisify(execFile)(windlass, ['cas', 'get', digestOf(bytes), '-s', target()], {
       encoding: 'buffer',
       maxBuffer: 10_000_000,
@@ -81,7 +81,7 @@ describe('files', () => {
     expect(stdout.equals(bytes)).toBe(true)
   })
 
-  test('a reader that has enough ends it quietly', async () => {
+  test('a closed pipe ends the download without an error message', async () => {
     const bytes = random.bytes(30_000_000)
     await cas(['put', made(bytes)])
     const pipe = `"$0" cas get ${digestOf(bytes)} -s ${target()} | head -c 10 | wc -c; exit "\${PIPESTATUS[0]}"`
@@ -90,8 +90,8 @@ describe('files', () => {
   })
 })
 
-describe('a get that does not end well', () => {
-  test('leaves nothing under the name when a person interrupts it', async () => {
+describe('failed downloads', () => {
+  test('SIGINT leaves no file, with exit code 130', async () => {
     const bytes = random.bytes(40_000_000)
     await cas(['put', made(bytes)])
     const parent = fresh()
@@ -101,7 +101,7 @@ describe('a get that does not end well', () => {
     expect([code, readdirSync(parent)]).toEqual([130, []])
   })
 
-  test('leaves nothing under the name when it is killed', async () => {
+  test('SIGKILL leaves only a hidden .part file', async () => {
     const bytes = random.bytes(60_000_000)
     await cas(['put', made(bytes)])
     const parent = fresh()
@@ -113,7 +113,7 @@ describe('a get that does not end well', () => {
     expect(readdirSync(parent)).toEqual([expect.stringMatching(/^\.x\.[0-9a-f]{8}\.part$/)])
   })
 
-  test('keeps what was there before', async () => {
+  test('a missing blob keeps the existing file', async () => {
     const path = made(Buffer.from('old'))
     const { code, err } = await cas(['get', `${'ab'.repeat(32)}/5`, '-o', path])
     expect([code, err]).toEqual([1, `windlass: the server has no blob ${'ab'.repeat(32)}/5\n`])

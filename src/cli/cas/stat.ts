@@ -16,7 +16,7 @@ const GROUP = 5000
 export async function runStat(texts: readonly string[], options: DigestOptions, terminal: Terminal): Promise<void> {
   const digests = texts.map((text) => parseDigest(text, options.digestFunction))
   await withServer(options, terminal, async (session) => {
-    if (digests.length > 0) return await tellBlobs(digests, options, { terminal, session })
+    if (digests.length > 0) return await printBlobs(digests, options, { terminal, session })
     const figures = await storageClient(session.rpcs, session.signal).figures()
     terminal.out(options.json ? `${JSON.stringify(figures)}\n` : figuresText(figures))
   })
@@ -33,7 +33,7 @@ interface Answer {
   readonly forms: readonly string[]
 }
 
-async function tellBlobs(digests: readonly Digest[], options: DigestOptions, { terminal, session }: Place) {
+async function printBlobs(digests: readonly Digest[], options: DigestOptions, { terminal, session }: Place) {
   const { rpcs, signal, newId } = session
   const client = casClient({ rpcs, instance: options.instance, fn: options.digestFunction, newId, signal })
   const { compressors } = await client.offer()

@@ -51,31 +51,31 @@ async function started(broken?: keyof typeof BREAKS, more: Omit<ScriptedServer, 
 
 const QUICK = ['--only', 'find-missing.*']
 
-describe('the verdict', () => {
-  test('a server that keeps everything is exit code 0, with a table', async () => {
+describe('exit codes of windlass check', () => {
+  test('a conforming server gives exit code 0, with a table', async () => {
     const { code, out, err } = await check(['--target', `grpc://${await started()}`, ...QUICK, '--seed', 'x'])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^\nRemote Execution API 2\.0 to 2\.12 at grpc:\/\/127\.0\.0\.1:\d+ \(seed x\)\n/)
     expect(out).toMatch(/CAS\.FindMissingBlobs +9 +0 +0\n/)
   })
 
-  test('a behaviour that fails is exit code 1, with what was expected and what was seen', async () => {
+  test('a failed behaviour gives exit code 1, with the expected and the seen value', async () => {
     const { code, out, err } = await check(['--target', await started('find-missing.duplicates'), ...QUICK])
     expect([code, err]).toEqual([1, ''])
     expect(out).toContain('✗ find-missing.duplicates (should)\n')
     expect(out).toContain('expected reports: 1\n      saw      reports: 3\n')
   })
 
-  test('what a server should do is left out at the level of must', async () => {
+  test('--level must ignores a failed "should"', async () => {
     const target = await started('find-missing.duplicates')
     expect((await check(['--target', target, ...QUICK, '--level', 'must'])).code).toBe(0)
   })
 
-  test('a server that cannot be reached is exit code 2, with what to do next', async () => {
+  test('an unreachable server gives exit code 2, with advice', async () => {
     const { code, out, err } = await check(['--target', 'grpc://127.0.0.1:1'])
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(
-      /^windlass: grpc:\/\/127\.0\.0\.1:1: no answer to GetCapabilities: UNAVAILABLE: .*\nwindlass: is a server running there\? .*--target names another\n$/,
+      /^windlass: grpc:\/\/127\.0\.0\.1:1: GetCapabilities failed: UNAVAILABLE: .*\nwindlass: is a server running there\? .*--target names another\n$/,
     )
   })
 
@@ -89,7 +89,7 @@ describe('the verdict', () => {
     [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// and https:// servers'],
     [['--target', 'x:1', '--header', 'nothing'], '--header: nothing is not name=value'],
     [['--target', 'x:1', '--platform', '=x'], '--platform: =x is not name=value'],
-  ])('a wrong command line is exit code 2: %j', async (argv, words) => {
+  ])('a wrong command line gives exit code 2: %j', async (argv, words) => {
     const { code, err } = await check(argv)
     expect(code).toBe(2)
     expect(err).toContain(words)
@@ -97,7 +97,7 @@ describe('the verdict', () => {
 })
 
 describe('reports', () => {
-  test('JSON and JUnit say the same', async () => {
+  test('JSON and JUnit report the same results', async () => {
     const junit = join(folder, 'report.xml')
     const target = await started('find-missing.duplicates')
     const { code, out } = await check(['--target', target, ...QUICK, '--json', '--junit', junit, '--instance', 'main'])
@@ -111,7 +111,7 @@ describe('reports', () => {
     expect(readFileSync(junit, 'utf8')).toContain('<testsuites name="reapi" tests="9" failures="1" skipped="0">')
   })
 
-  test('people at a terminal see how far it is, and colours', async () => {
+  test('a terminal gets the progress, and colours', async () => {
     const { out, err } = await check(['--target', await started(), ...QUICK], true)
     const lines = err.split('\r\u001b[K')
     expect(lines.at(-2)).toMatch(/^9\/9, 0 failed {2}find-missing\.[a-z-]+$/)
@@ -119,11 +119,11 @@ describe('reports', () => {
     expect(out).toContain('\u001b[32m')
   })
 
-  test('--list prints the behaviours, and needs no server', async () => {
+  test('--list prints the behaviours, without a server', async () => {
     const { code, out } = await check(['--list'])
     expect(code).toBe(0)
     expect(out.trimEnd().split('\n')).toHaveLength(BEHAVIOURS.length)
-    expect(out).toContain('must    A blob comes back whole.\n')
+    expect(out).toContain('must    A blob is returned completely.\n')
     expect(JSON.parse((await check(['--list', '--json', ...QUICK])).out)).toHaveLength(9)
   })
 
@@ -135,13 +135,13 @@ describe('reports', () => {
   })
 })
 
-describe('ways to a server', () => {
-  test('a socket file', async () => {
+describe('connections of windlass check', () => {
+  test('a socket file connects', async () => {
     const target = await started(undefined, { address: { path: join(folder, 'cache.sock') } })
     expect((await check(['--target', target, ...QUICK])).code).toBe(0)
   })
 
-  test('TLS, with a certificate of our own', async () => {
+  test('TLS with a client certificate connects, and without one gives exit code 2', async () => {
     const authority = createAuthority()
     const { cert, key } = authority.client('ada')
     const files = { ca: authority.ca, cert, key }

@@ -8,7 +8,7 @@ Suites:
 
 Nothing has to be empty or set up: content is made up for each run, and only added to the server. What the server does
 not advertise is "not offered", neither passed nor failed. A run leaves some tens of MiB behind. Where the server
-executes, small scripts are run on its workers by /bin/sh; --platform says what these workers ask for.
+executes, small scripts are run on its workers by /bin/sh; --platform names the properties of these workers.
 
 Exit codes:
   0   every behaviour that is offered was seen

@@ -20,21 +20,21 @@ const PAUSE_MS = 500
 /** Watches a workflow run to its end. Reconnects when the server is temporarily unreachable. */
 export async function followSubmission(id: string, following: RunFollowing): Promise<RemoteSubmission> {
   const { client, clock, signal } = following
-  const tell = stepTeller(id, following)
+  const reportStep = stepReporter(id, following)
   const listening: EventListening = { last: undefined, steps: following.steps }
-  let heardAt = clock.monotonic()
+  let lastEventAt = clock.monotonic()
   for (;;) {
     try {
       for await (const event of client.events(id, listening)) {
-        heardAt = clock.monotonic()
-        if (event.kind === 'step') await tell(event.step)
+        lastEventAt = clock.monotonic()
+        if (event.kind === 'step') await reportStep(event.step)
         else if (isOver(event.submission)) return event.submission
       }
     } catch (error) {
       signal.throwIfAborted()
       const isPassing = error instanceof FaultError && error.fault.kind === 'unavailable'
       const isCut = error instanceof Error && /^ECONN|aborted/.test(`${(error as NodeJS.ErrnoException).code}`)
-      if (!(isPassing || isCut) || clock.monotonic() - heardAt > PATIENCE_MS) throw error
+      if (!(isPassing || isCut) || clock.monotonic() - lastEventAt > PATIENCE_MS) throw error
     }
     await pause(PAUSE_MS)
     signal.throwIfAborted()
@@ -44,7 +44,7 @@ export async function followSubmission(id: string, following: RunFollowing): Pro
 const isOver = ({ state }: RemoteSubmission): boolean => state !== 'PENDING' && state !== 'RUNNING'
 
 /** Reports steps as a local run does, and fetches the output of a failed one. */
-function stepTeller(id: string, { client, watch }: RunFollowing): (step: RemoteStep) => Promise<void> {
+function stepReporter(id: string, { client, watch }: RunFollowing): (step: RemoteStep) => Promise<void> {
   const seen = new Map<string, RemoteStep['state']>()
   const lastWords = async (path: string): Promise<void> => {
     const { stdout, stderr } = await client.logs(id, path).catch(() => ({ stdout: '', stderr: '' }))

@@ -17,7 +17,7 @@ export async function validateCwl(named: readonly string[], terminal: Terminal):
       terminal.out(`${one}: a valid ${kind}\n`)
     } catch (error) {
       isRight = false
-      tell(error, terminal)
+      printProblem(error, terminal)
     }
   }
   if (!isRight) throw new ExitRequest(1)
@@ -36,7 +36,7 @@ async function printing(terminal: Terminal, make: () => Promise<string>): Promis
   try {
     terminal.out(await make())
   } catch (error) {
-    tell(error, terminal)
+    printProblem(error, terminal)
     throw new ExitRequest(1)
   }
 }
@@ -47,7 +47,7 @@ async function checked(named: string): Promise<Process> {
   return process
 }
 
-function tell(error: unknown, terminal: Terminal): void {
+function printProblem(error: unknown, terminal: Terminal): void {
   if (!(error instanceof FaultError)) throw error
   // A path instead of an address, because editors and terminals can open it.
   terminal.err(`${error.message.replaceAll(/file:\/\/(\/[^\s:]*)/g, (_, path: string) => plain(path))}\n`)

@@ -10,7 +10,7 @@ function shown(isTerminal: boolean, isQuiet = false) {
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-test('into a log goes what commands print, line by line, and how they ended', () => {
+test('a log gets the output of commands line by line, and how they ended', () => {
   const { lines, progress } = shown(false)
   progress.queued('align[0]')
   progress.started('align[0]')
@@ -20,20 +20,20 @@ test('into a log goes what commands print, line by line, and how they ended', ()
   expect(lines).toEqual(['[align[0]] one\n', '[align[0]] two\n', '[align[0]] rest\n', '[align[0]] done\n'])
 })
 
-test('a person sees how many wait, run, are done and have failed', () => {
+test('a terminal gets the numbers of waiting, running, done and failed commands', () => {
   const { lines, progress } = shown(true)
   progress.queued('a')
   progress.queued('b')
   progress.started('a')
   expect(lines.at(-1)).toBe('\r\u001b[K1 waiting, 1 running, 0 done')
   progress.ended('a', false)
-  progress.ended('b', false) // which never started
+  progress.ended('b', false) // b never started
   expect(lines.at(-1)).toBe('\r\u001b[K0 done, 2 failed')
   progress.close()
   expect(lines.at(-1)).toBe('\r\u001b[K')
 })
 
-test('nothing is said to whoever wants quiet', () => {
+test('--quiet prints nothing when all commands succeed', () => {
   const { lines, progress } = shown(true, true)
   progress.queued('a')
   progress.started('a')
@@ -44,7 +44,7 @@ test('nothing is said to whoever wants quiet', () => {
   expect(lines).toEqual([])
 })
 
-test('but for the last words of a command that failed', () => {
+test('--quiet prints the last 20 lines of a failed command', () => {
   const { lines, progress } = shown(true, true)
   progress.queued('a')
   progress.started('a')

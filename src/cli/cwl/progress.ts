@@ -31,7 +31,7 @@ function shownProgress(terminal: Terminal): CwlProgress {
     const parts = Object.entries(counts).filter(([name, count]) => count > 0 || name === 'done')
     terminal.err(`${CLEAR_LINE}${parts.map(([name, count]) => `${count} ${name}`).join(', ')}`)
   }
-  const say = (path: string, words: string): void => {
+  const printLine = (path: string, words: string): void => {
     terminal.err(`${isLive ? CLEAR_LINE : ''}${lineOf(path, words)}`)
     draw()
   }
@@ -51,14 +51,14 @@ function shownProgress(terminal: Terminal): CwlProgress {
       else counts.waiting -= 1
       counts[isDone ? 'done' : 'failed'] += 1
       if (isCached) counts.cached += 1
-      for (const line of lines.end(path)) say(path, line)
+      for (const line of lines.end(path)) printLine(path, line)
       if (isLive) draw()
-      else say(path, isDone ? (isCached ? 'done before' : 'done') : 'failed')
+      else printLine(path, isDone ? (isCached ? 'done before' : 'done') : 'failed')
     },
     printed(path, bytes) {
-      for (const line of lines.add(path, bytes)) say(path, line)
+      for (const line of lines.add(path, bytes)) printLine(path, line)
     },
-    noted: say,
+    noted: printLine,
     sent(bytes) {
       sentBytes += bytes
       if (isLive) terminal.err(`${CLEAR_LINE}${(sentBytes / 1e6).toFixed(1)} MB of inputs sent`)

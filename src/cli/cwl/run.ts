@@ -90,14 +90,8 @@ interface Surroundings {
 async function runHere({ flags }: CwlRunRequest, here: Surroundings): Promise<StepOutcome> {
   const { opened, outdir, progress: watch, terminal, signal } = here
   const { parallel, container: useContainers } = flags
-  const { openCwlMachine } = await import('../../app/cwl/machine.ts')
-  const { runLocally } = await import('../../cwl-runner/run-locally.ts')
-  const machine = openCwlMachine({ env: terminal.env, parallel, useContainers, watch, signal })
-  try {
-    return await runLocally({ ...opened, machine, outdir })
-  } finally {
-    await machine.close()
-  }
+  const { runOnMachine } = await import('../../app/cwl/run-on-machine.ts')
+  return runOnMachine({ ...opened, outdir }, { env: terminal.env, parallel, useContainers, watch, signal })
 }
 
 async function runThere(

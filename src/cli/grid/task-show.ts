@@ -15,7 +15,7 @@ import type { GridOptions } from '../session/grid-flags.ts'
 import { type GridSession, jsonLine, withGrid } from '../session/grid-session.ts'
 import { taskText } from './task-text.ts'
 
-export interface TaskOptions extends GridOptions {
+export interface TaskCommandOptions extends GridOptions {
   readonly logs?: true
   readonly follow?: true
   readonly why?: true
@@ -27,14 +27,19 @@ export interface TaskPlace {
   readonly stdio?: Stdio
 }
 
-export async function runTask(id: string, options: TaskOptions, { terminal, stdio = STDIO }: TaskPlace): Promise<void> {
+export async function runTask(
+  id: string,
+  options: TaskCommandOptions,
+  { terminal, stdio = STDIO }: TaskPlace,
+): Promise<void> {
   const { logs, follow, why, cancel, json } = options
-  if ([logs, why, cancel].filter(Boolean).length > 1) throw invalid('--logs, --why and --cancel: one at a time')
-  if (follow && !logs) throw invalid('--follow goes with --logs')
-  if (logs && json) throw invalid('--json does not go with --logs: what the task printed is what is printed')
+  if ([logs, why, cancel].filter(Boolean).length > 1)
+    throw invalid('--logs, --why and --cancel cannot be used together')
+  if (follow && !logs) throw invalid('--follow needs --logs')
+  if (logs && json) throw invalid('--json cannot be used with --logs, which prints the output of the task unchanged')
   await withGrid({ ...options, named: 'tasks' }, terminal, async (session) => {
     const { grid } = session
-    if (cancel) return tellCancelled(await grid.cancel(id), options, terminal)
+    if (cancel) return printCancelled(await grid.cancel(id), options, terminal)
     if (logs) return await showLogs(await grid.task(id), { session, options, terminal, stdio })
     const reasons = await grid.why(id)
     if (why) return terminal.out(json ? jsonLine({ reasons }) : reasonsText(reasons))
@@ -46,7 +51,7 @@ export async function runTask(id: string, options: TaskOptions, { terminal, stdi
 const reasonsText = (reasons: readonly string[]): string =>
   reasons.length === 0 ? 'nothing holds it up\n' : reasons.map((reason) => `${quietText(reason)}\n`).join('')
 
-function tellCancelled(task: TaskView, { json }: TaskOptions, { out }: Terminal): void {
+function printCancelled(task: TaskView, { json }: TaskCommandOptions, { out }: Terminal): void {
   const isOver = task.endedAt !== undefined
   if (json) out(jsonLine({ task: task.task, operation: task.operation, cancelled: !isOver, state: task.state }))
   else
@@ -55,7 +60,7 @@ function tellCancelled(task: TaskView, { json }: TaskOptions, { out }: Terminal)
 
 interface Showing {
   readonly session: GridSession
-  readonly options: TaskOptions
+  readonly options: TaskCommandOptions
   readonly terminal: Terminal
   readonly stdio: Stdio
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { Terminal } from '../../app/process/terminal.ts'
 import type { Stdio } from '../output/run-stdio.ts'
 import { addGridFlags } from '../session/grid-flags.ts'
-import type { TaskOptions } from './task-show.ts'
+import type { TaskCommandOptions } from './task-show.ts'
 
 const HELP = `
 A task goes by its short name (1-2f), by its operation, or by the beginning of either.
@@ -31,7 +31,7 @@ export const taskCommand = (terminal: Terminal, stdio?: Stdio): Command =>
     .option('--why', 'explain what it waits for, or how it ended')
     .option('--cancel', 'cancel it')
     .addHelpText('after', HELP)
-    .action(async (id: string, options: TaskOptions) => {
+    .action(async (id: string, options: TaskCommandOptions) => {
       const { runTask } = await import('./task-show.ts')
       await runTask(id, options, { terminal, ...(stdio && { stdio }) })
     })

@@ -24,14 +24,14 @@ const WATCH_MS = 1_000
 const TO_TOP = '\u001b[H\u001b[J'
 
 export async function runTasks(options: TasksOptions, terminal: Terminal): Promise<void> {
-  const wish = {
+  const query = {
     states: statesOf(options.state),
     instance: instanceOf(options.instance),
     limit: limitOf(options.limit),
   }
   await withGrid(options, terminal, async ({ grid, signal }) => {
     do {
-      const tasks = await listTasks(grid, wish)
+      const tasks = await listTasks(grid, query)
       const text = options.json ? jsonLine({ tasks }) : tasksText(tasks, options)
       terminal.out(options.watch && terminal.outIsTerminal && !options.json ? TO_TOP + text : text)
       if (options.watch) await untilOrAborted(pause(WATCH_MS), signal)

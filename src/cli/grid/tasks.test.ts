@@ -9,7 +9,7 @@ const sh = (script: string): string[] => ['run', '--no-cache', '--', '/bin/sh', 
 const newest = async (): Promise<Record<string, unknown>> =>
   JSON.parse((await windlass(['tasks', '--limit', '1', '--json'])).out).tasks[0]
 
-/** A task that prints, and runs until it is released. */
+/** A task that prints, then runs until the test releases it. */
 async function running() {
   const gate = fresh()
   const script = `echo begun; echo odd >&2; while [ ! -e ${gate} ]; do sleep 0.02; done; echo done`
@@ -23,8 +23,8 @@ async function running() {
   return { id: String((await newest()).task), end: () => writeFileSync(gate, ''), ended }
 }
 
-describe('tasks', () => {
-  test('are a table of the newest, with what came of them', async () => {
+describe('windlass tasks', () => {
+  test('a table lists the newest tasks, with their results', async () => {
     await windlass(sh('exit 3'))
     await windlass(['run', '--', 'echo', 'two words'])
     await windlass(['run', '--', 'echo', 'two words'])
@@ -39,7 +39,7 @@ describe('tasks', () => {
     ])
   })
 
-  test('are JSON with the same fields always', async () => {
+  test('--json always prints the same fields', async () => {
     await windlass(sh('true'))
     expect(await newest()).toEqual({
       task: expect.stringMatching(/^1-/),
@@ -60,7 +60,7 @@ describe('tasks', () => {
     })
   })
 
-  test('can be had by state and by instance', async () => {
+  test('--state and --instance filter the tasks', async () => {
     const { id, end, ended } = await running()
     expect((await windlass(['tasks', '--state', 'running,queued'])).out).toContain(`\n${id} `)
     expect((await windlass(['tasks', '--state', 'failed'])).out).toBe('no such tasks\n')
@@ -70,7 +70,7 @@ describe('tasks', () => {
     await ended
   })
 
-  test('can be watched until somebody has enough', async () => {
+  test('--watch prints the table again until Ctrl+C', async () => {
     let frames = 0
     const { code, out } = await windlass(['tasks', '--watch', '--limit', '1'], {
       isTerminal: true,
@@ -81,7 +81,7 @@ describe('tasks', () => {
     expect([code, out.split('\u001b[H\u001b[J')]).toEqual([0, ['', expect.any(String), expect.any(String)]])
   })
 
-  test('are none on a grid that is new, and there is a hint how to make one', async () => {
+  test('without tasks or workers, a hint how to start one is printed', async () => {
     const server = await runningServer(fresh())
     const at = { at: server.target }
     expect((await windlass(['tasks'], at)).out).toBe('no tasks yet; "windlass run -- echo hello" makes one\n')
@@ -90,8 +90,8 @@ describe('tasks', () => {
   })
 })
 
-describe('a task', () => {
-  test('is shown whole, by the beginning of its name as well', async () => {
+describe('windlass task', () => {
+  test('a task is shown by its id, its operation, or the beginning of either', async () => {
     await windlass(sh('exit 3'))
     const { task, operation, actionDigest } = await newest()
     for (const name of [task, operation, `operations/${operation}`]) {
@@ -105,7 +105,7 @@ describe('a task', () => {
     expect(json).toMatchObject({ task, exitCode: 3, reasons: [expect.stringContaining('completed')] })
   })
 
-  test('that runs shows what it printed by now, or all until it ends', async () => {
+  test('--logs prints the output so far, and with -f until the task ends', async () => {
     const { id, end, ended } = await running()
     expect(await windlass(['task', id, '--logs'])).toMatchObject({ code: 0, out: 'begun\n', err: 'odd\n' })
     expect((await windlass(['task', id, '--why'])).out).toMatch(/^running: on worker w1/)
@@ -119,7 +119,7 @@ describe('a task', () => {
     expect(await windlass(['task', id, '--logs'])).toMatchObject({ out: 'begun\ndone\n', err: 'odd\n' })
   })
 
-  test('is cancelled, and says so once', async () => {
+  test('--cancel cancels a task once, and reports an ended task', async () => {
     const { id, ended } = await running()
     expect((await windlass(['task', id, '--cancel'])).out).toBe(`cancelled ${id}, which was running\n`)
     expect((await ended).code).toBe(125)
@@ -129,23 +129,23 @@ describe('a task', () => {
 
   test.each([
     [['task', 'nothing'], 1, 'no task is named "nothing", and none begins so\n"windlass tasks" lists those'],
-    [['task', 'x', '--logs', '--why'], 2, '--logs, --why and --cancel: one at a time'],
-    [['task', 'x', '--follow'], 2, '--follow goes with --logs'],
-    [['task', 'x', '--logs', '--json'], 2, '--json does not go with --logs'],
+    [['task', 'x', '--logs', '--why'], 2, '--logs, --why and --cancel cannot be used together'],
+    [['task', 'x', '--follow'], 2, '--follow needs --logs'],
+    [['task', 'x', '--logs', '--json'], 2, '--json cannot be used with --logs'],
     [['tasks', '--state', 'odd'], 2, '--state: odd is none of pending, queued'],
     [['tasks', '--limit', '0'], 2, '--limit: 0 is not a number from 1'],
     [['tasks', '--instance', 'a//b'], 2, '--instance: the name has an empty segment'],
     [['workers', '--drain', 'nobody'], 1, 'no worker is registered as "nobody"'],
     [['workers', '--drain', 'a', '--resume', 'b'], 2, '--drain and --resume: one or the other'],
     [['workers', '--shutdown'], 2, '--shutdown goes with --drain'],
-  ])('%j is told in words', async (argv, code, words) => {
+  ])('%j prints an error', async (argv, code, words) => {
     const seen = await windlass(argv)
     expect([seen.code, seen.out]).toEqual([code, ''])
     expect(seen.err.replaceAll('\nwindlass: ', '\n')).toContain(words)
   })
 
   test.each([['tasks'], ['task', 'x'], ['workers'], ['top']])(
-    '%s of a server that only stores says what is needed',
+    '%s on a server without execution prints what is needed',
     async (...argv) => {
       const server = await runningServer(fresh(), { CAPABILITIES_EXEC_ENABLED: 'false' })
       const { code, err } = await windlass(argv, { at: server.target })
@@ -157,7 +157,7 @@ describe('a task', () => {
   )
 
   test.each([['tasks'], ['task', 'x'], ['workers'], ['top']])(
-    'nobody at the address: %s says what to do next',
+    'no server at the address: %s prints what to do next',
     async (...argv) => {
       const { code, err } = await windlass(argv, { at: 'grpc://127.0.0.1:1' })
       expect(code).toBe(1)
@@ -166,15 +166,15 @@ describe('a task', () => {
   )
 })
 
-describe('workers', () => {
-  test('are a table with what they offer', async () => {
+describe('windlass workers', () => {
+  test('a table lists the workers, with their properties', async () => {
     const { out } = await windlass(['workers'])
     expect(out).toMatch(/^WORKER +STATE +TASKS +HEARD +(WHY +)?OFFERS\nw1 +\w+ +0\/2 +\d\.\ds +.*OSFamily=Linux/)
     const { workers } = JSON.parse((await windlass(['workers', '--json'])).out)
     expect(workers).toMatchObject([{ worker: 'w1', slots: 2, tasks: 0 }])
   })
 
-  test('take nothing more when drained, until they are resumed', async () => {
+  test('a drained worker takes no task until it is resumed', async () => {
     expect((await windlass(['workers', '--drain', 'w1'])).out).toBe('w1 gets no new tasks; it has none\n')
     expect(JSON.parse((await windlass(['workers', '--json'])).out).workers[0].state).toBe('DRAINING')
     let isHeld = false

@@ -20,7 +20,7 @@ export const tasksCommand = (terminal: Terminal): Command =>
     .description('list the tasks of a grid, the newest first')
     .option('--state <state>', 'only tasks in this state, or in these with commas between; may be repeated', gathered)
     .option('--instance <name>', 'only tasks of this instance; "" is the unnamed one')
-    .addOption(numberFlag('--limit <number>', 'so many at most', 20))
+    .addOption(numberFlag('--limit <number>', 'the most to list', 20))
     .option('-w, --watch', 'list them again every second')
     .addHelpText('after', HELP)
     .action(async (options: TasksOptions) => {

@@ -27,8 +27,8 @@ export async function runTop(options: GridOptions, terminal: Terminal, screen: F
 type Begun = Pick<GridMoment, 'figures' | 'before' | 'server'>
 
 async function momentOf(grid: GridClient, begun: Begun): Promise<GridMoment> {
-  const wish = { states: ['running', 'stopping'] as const, instance: undefined, limit: MOST_TASKS }
-  const [tasks, workers] = await Promise.all([listTasks(grid, wish), grid.workers()])
+  const query = { states: ['running', 'stopping'] as const, instance: undefined, limit: MOST_TASKS }
+  const [tasks, workers] = await Promise.all([listTasks(grid, query), grid.workers()])
   return { ...begun, tasks, workers }
 }
 
@@ -46,11 +46,11 @@ async function showTop({ grid, signal, target }: GridSession, screen: FullScreen
     },
     resized: draw,
   })
-  const told = grid.watch(EVERY_MS)[Symbol.asyncIterator]()
+  const updates = grid.watch(EVERY_MS)[Symbol.asyncIterator]()
   try {
     let before: GridFigures | undefined
     for (;;) {
-      const next = await Promise.race([told.next(), left.promise])
+      const next = await Promise.race([updates.next(), left.promise])
       if (next === 'left' || next.done) return
       moment = await momentOf(grid, { figures: next.value, before, server: target.text })
       before = next.value
@@ -58,7 +58,7 @@ async function showTop({ grid, signal, target }: GridSession, screen: FullScreen
     }
   } finally {
     screen.leave()
-    void told.return?.()
+    void updates.return?.()
   }
 }
 

@@ -37,8 +37,8 @@ const task: TaskView = {
 }
 const moment = { figures, before, tasks: [task], workers: [worker('w1', 1), worker('w2', 3)], server: 'grpc://x:1' }
 
-describe('a frame', () => {
-  test('has everything in it', () => {
+describe('frame of windlass top', () => {
+  test('a frame has figures, queues, workers and tasks', () => {
     expect(topFrame(moment, { columns: 100, rows: 40 })).toEqual([
       'windlass top  grpc://x:1  08:53:22 UTC',
       'tasks    7 queued, 3 active (2 running, 1 stopping)',
@@ -59,7 +59,7 @@ describe('a frame', () => {
     ])
   })
 
-  test('says what is wrong, and has no rates at first', () => {
+  test('a journal error is shown, and no rates in the first frame', () => {
     const troubled = { ...moment, before: undefined, figures: { ...figures, journalTrouble: 'disk full' } }
     const lines = topFrame(troubled, { columns: 100, rows: 40 })
     expect(lines[4]).toBe('rates    - in, - out a second; 120 in, 110 out since the start')
@@ -75,7 +75,7 @@ describe('a frame', () => {
     [1, 1],
     [0, 0],
     [300, 100],
-  ])('fits into %i columns and %i rows', (columns, rows) => {
+  ])('a frame fits into %i columns and %i rows', (columns, rows) => {
     const many = Array.from({ length: 200 }, (_, i) => worker(`worker-${i}`, i % 5))
     const lines = topFrame({ ...moment, workers: many, tasks: Array(50).fill(task) }, { columns, rows })
     expect(lines.length).toBeLessThanOrEqual(rows)
@@ -93,7 +93,7 @@ test('without a terminal one frame is printed, or the figures as JSON', async ()
   expect(JSON.parse((await windlass(['top', '--json'])).out)).toMatchObject({ queued: 0, slots: 2, queues: [] })
 })
 
-/** A screen that the test reads. */
+/** A screen that the test can read. */
 function watchedScreen() {
   const drawn: string[] = []
   let listener: Parameters<FullScreen['enter']>[0] | undefined
@@ -114,7 +114,7 @@ function watchedScreen() {
   return { screen, drawn, size, key: (text: string) => listener?.key(text), resized: () => listener?.resized() }
 }
 
-describe('on a terminal', () => {
+describe('windlass top on a terminal', () => {
   const signals = new EventEmitter()
   const terminal: Terminal = {
     ...{ env: {}, home: '/', self: ['windlass'], platform: 'test', outIsTerminal: true, errIsTerminal: true },
@@ -123,7 +123,7 @@ describe('on a terminal', () => {
     err() {},
   }
 
-  test.each([['q'], ['\u0003']])('it is drawn again and again until %j', async (key) => {
+  test.each([['q'], ['\u0003']])('frames are drawn until the key %j', async (key) => {
     const { screen, drawn, key: press, size, resized } = watchedScreen()
     const ended = runTop({ server: target() }, terminal, screen)
     await until(() => drawn.length >= 2)
@@ -136,7 +136,7 @@ describe('on a terminal', () => {
     expect(drawn.at(-1)).toBe('left')
   })
 
-  test('it is left as it was when a signal comes', async () => {
+  test('a signal restores the screen', async () => {
     const { screen, drawn } = watchedScreen()
     const ended = runTop({ server: target() }, terminal, screen)
     await until(() => drawn.length >= 1)
@@ -146,8 +146,8 @@ describe('on a terminal', () => {
   })
 })
 
-describeWith('script', 'a real terminal', () => {
-  test('is given back as it was', async () => {
+describeWith('script', 'real terminal', () => {
+  test('the terminal settings and the screen are restored on exit', async () => {
     const windlass = resolve(import.meta.dirname, '../../../bin/windlass')
     const child = spawn(requireTool('script').command as string, [
       '-qec',

@@ -23,12 +23,12 @@ const offers = (...languages: string[]): WorkerInView => ({
   about: {},
 })
 
-test('a few languages are named, many are counted', () => {
+test('up to three languages are listed by name, more are counted', () => {
   expect(workersText([offers('c', 'go')])).toMatch(/ cpu=2 OSFamily=Linux language=c language=go\n$/)
   expect(workersText([offers('awk', 'c', 'go', 'lua')])).toMatch(/ cpu=2 OSFamily=Linux languages=4\n$/)
 })
 
-test('one that is not as it should be says why', () => {
+test('an unhealthy worker is listed with the reason', () => {
   expect(workersText([offers()])).not.toContain('WHY')
   const ill = { ...offers(), worker: 'w2', state: 'DEGRADED', reason: 'its load is 0.99' } as const
   const [head, well, bad] = workersText([offers(), ill]).split('\n')

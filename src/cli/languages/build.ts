@@ -34,9 +34,9 @@ export async function runLanguagesBuild(name: string, flags: LanguagesBuildFlags
     ...{ language, folders, backend, env: terminal.env, from: flags.from && resolve(flags.from) },
     mark: newId(systemClock.now),
   }
-  const told = (what: string, part: number | undefined): void => line.show(() => `${barOf(part)}${what}`)
+  const onProgress = (what: string, part: number | undefined): void => line.show(() => `${barOf(part)}${what}`)
   const built = await untilStopped(terminal, (signal) =>
-    buildLanguage({ ...build, packages: variant === undefined ? packages : [] }, { told, signal }),
+    buildLanguage({ ...build, packages: variant === undefined ? packages : [] }, { onProgress, signal }),
   ).finally(line.clear)
   if (variant !== undefined) writeVariant(folders.own, variant, base)
   const { version, tookMs } = built.report

@@ -26,15 +26,15 @@ async function windlass(...argv: string[]) {
 test.each([
   [['--help'], 'windlass languages test python c++'],
   [['build', '--help'], 'windlass languages build python-data'],
-])('%j has examples', async (argv, part) => {
+])('%j prints examples', async (argv, part) => {
   const { code, out } = await windlass(...argv)
   expect([code, out.includes(part)]).toEqual([0, true])
 })
 
 test.each([
   [['test', 'klingon'], 'there is no language "klingon"'],
-  [['build', 'python', '--packages', 'a;b'], 'is no name of a package'],
-  [['build', 'python', '--packages', '--as=x'], 'is no name of a package'],
+  [['build', 'python', '--packages', 'a;b'], 'is not a package name'],
+  [['build', 'python', '--packages', '--as=x'], 'is not a package name'],
   [['build', 'python', '--packages', 'a', '--from', '/x'], 'one or the other'],
   [['build', 'python', '--as', 'Py Thon', '--packages', 'a'], 'is no name'],
   [['build', 'python', '--as', 'ruby', '--packages', 'a'], 'there is a language ruby already'],
@@ -43,12 +43,12 @@ test.each([
   [['build', 'python', '--from', '/no/such/folder'], 'is no folder'],
   [['--backend', 'moon'], 'worker.backend'],
   [['build'], "missing required argument 'name'"],
-])('%j is told in words, and ends with 2', async (argv, words) => {
+])('%j prints an error and exits with 2', async (argv, words) => {
   const { code, err } = await windlass(...argv, '--data', data)
   expect([code, err]).toEqual([2, expect.stringContaining(words)])
 })
 
-describeWith('bwrap', 'on this machine', () => {
+describeWith('bwrap', 'windlass languages test', () => {
   beforeAll(() => {
     mkdirSync(join(data, 'languages'))
     const broken = 'extends = "bash"\nname = "broken"\n[self_test]\nstdout = "something else\\n"'
@@ -56,7 +56,7 @@ describeWith('bwrap', 'on this machine', () => {
     writeFileSync(join(data, 'languages/gone.toml'), 'extends = "bash"\nname = "gone"\n[probe]\nprograms = ["no-such"]')
   })
 
-  test('a language is tested in a room, and remembered to pass', async () => {
+  test('a language is tested in a room, and its result is stored', async () => {
     const { code, out, err } = await windlass('test', 'bash', '--data', data)
     expect([code, out]).toEqual([0, expect.stringMatching(/^bash +\d+\.\S+ +yes +passed +\d+ ms +apt install bash$/m)])
     expect(err).toContain('testing languages in rooms of the')
@@ -66,7 +66,7 @@ describeWith('bwrap', 'on this machine', () => {
     expect(languages).toMatchObject([{ name: 'bash', outcome: 'passed', debian: ['bash'], aliases: ['sh', 'shell'] }])
   })
 
-  test('one that fails, or was named and is not here, ends with 1 and the reason', async () => {
+  test('a language that fails or is absent gives exit code 1, with the reason', async () => {
     const { code, out } = await windlass('test', 'broken', 'gone', '--data', data)
     expect(code).toBe(1)
     expect(out).toMatch(/^broken +\d\S* +yes +failed/m)

@@ -45,7 +45,7 @@ async function show({ names, anew, flags }: ShowOrder, terminal: Terminal): Prom
   let tested = 0
   const machine = await openLanguageMachine({
     ...{ backend, languages, anew, env: terminal.env, results: folders.selfTests, rootfs: builtRootfs(folders.rootfs) },
-    told: ({ name }) => line.show(() => `tested ${++tested} of ${languages.length} languages: ${name}`),
+    onTested: ({ name }) => line.show(() => `tested ${++tested} of ${languages.length} languages: ${name}`),
   })
   try {
     line.show(() => `testing languages in rooms of the ${machine.runtime} runtime`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { clippedText, commandText, quietText, spanText, tableText, widthOf } from './table.ts'
 
-test('columns are as wide as what is in them, wide characters counted as two', () => {
+test('columns are as wide as their content, and wide characters count as two', () => {
   expect(
     tableText(
       ['A', 'B'],
@@ -14,17 +14,17 @@ test('columns are as wide as what is in them, wide characters counted as two', (
   expect(widthOf('é名\u0301')).toBe(3)
 })
 
-test('nothing that somebody else wrote can take over a terminal', () => {
+test('control characters in text of other users are replaced', () => {
   expect(tableText(['A'], [['\u001b[2J\r\n\u202Eevil\u0007']])).toBe('A\n�[2J���evil�\n')
   expect(quietText('plain ünïcode 名')).toBe('plain ünïcode 名')
 })
 
-test('texts are cut to the cells that there are', () => {
+test('texts are cut to the given number of cells', () => {
   expect([0, 1, 2, 3, 4, 5].map((cells) => clippedText('abcd', cells))).toEqual(['', '…', 'a…', 'ab…', 'abcd', 'abcd'])
   expect(clippedText('名前名', 4)).toBe('名…')
 })
 
-test('commands are written as for a shell', () => {
+test('commands are quoted as for a shell', () => {
   expect(commandText(['a', 'b c', "it's", '', '--x=1', '$HOME'])).toBe(`a 'b c' 'it'\\''s' '' --x=1 '$HOME'`)
 })
 
@@ -38,6 +38,6 @@ test.each([
   [3_599_000, '59m59s'],
   [3_600_000, '1h00m'],
   [172_800_000, '2d'],
-])('%i ms are %s', (ms, words) => {
+])('%i ms are written as %s', (ms, words) => {
   expect(spanText(ms)).toBe(words)
 })

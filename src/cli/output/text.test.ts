@@ -35,7 +35,7 @@ test.each(['7', '7 days', 'd', '-7d', '7D', '1d12h', 'toString'])('%j is no time
   expect(() => parseSeconds('--older-than', text)).toThrow(/^--older-than: ".*" is no time: write a number and s, m/)
 })
 
-test('figures are short', () => {
+test('sizes, times and counts are written in short form', () => {
   expect([0, 999, 1000, 12_345, 999_950, 1_500_000_000].map(bytesText)).toEqual([
     ...['0 B', '999 B', '1.00 kB', '12.3 kB', '1.00 MB', '1.50 GB'],
   ])
@@ -43,7 +43,7 @@ test('figures are short', () => {
   expect([0, 999, 1000, 1_234_567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567'])
 })
 
-test('a path that could pass for two lines is written as JSON', () => {
+test('a path with a line break is written as JSON', () => {
   expect(pathText('a b/ü')).toBe('a b/ü')
   expect(pathText('a\nb')).toBe('"a\\nb"')
 })

@@ -47,7 +47,7 @@ export function priorityOf({ priority = '0' }: RunOptions): number {
 
 function wantedPaths({ output, outputPath = [] }: RunOptions): readonly string[] {
   if (outputPath.length > 0 && output === undefined)
-    throw invalid('--output-path: --output is needed too, to say where it goes')
+    throw invalid('--output-path: --output is needed too: it names the folder')
   if (output === undefined) return []
   return outputPaths(outputPath.length > 0 ? outputPath : WHOLE_DIRECTORY)
 }

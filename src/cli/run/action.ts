@@ -24,7 +24,7 @@ import { type Session, withServer } from '../session/cas-session.ts'
 import { ExitRequest } from '../session/verdict.ts'
 import { actionRequest, priorityOf, type RunOptions } from './action-request.ts'
 import { runEndText } from './end-text.ts'
-import { type Followed, follow, NobodyReads } from './follow.ts'
+import { type Followed, follow, OutputClosed } from './follow.ts'
 import { runJson } from './json.ts'
 
 const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
@@ -50,7 +50,7 @@ export async function runOnGrid(
   const spool = new Spool()
   const code = await withServer(options, terminal, async (session) => {
     const stdin = await standardInputOf(options, terminal, spool)
-    return await carryOut({ ...order, stdin }, { options, terminal, stdio, session })
+    return await runAction({ ...order, stdin }, { options, terminal, stdio, session })
   })
     .catch((error: unknown) => notRun(error, options, terminal))
     .finally(() => spool.remove())
@@ -72,7 +72,7 @@ interface Running {
   readonly session: Session
 }
 
-async function carryOut(order: ActionRunOptions, running: Running): Promise<number> {
+async function runAction(order: ActionRunOptions, running: Running): Promise<number> {
   const { options, terminal, session } = running
   const line = statusLine(terminal, systemClock)
   const meter = transferTally(line)
@@ -125,7 +125,7 @@ async function settle(followed: Followed, prepared: PreparedAction, parts: Parts
   if (result !== undefined && output !== undefined)
     for (const stream of ['stdout', 'stderr'] as const)
       await output.finish(stream, () => streamPieces(client, result[stream]))
-  if (output?.isLeft) throw new NobodyReads()
+  if (output?.isLeft) throw new OutputClosed()
   if (end.kind === 'result') await fetchOutputs(end.result, prepared, parts)
   if (options.json) terminal.out(await runJson(followed, client, meter))
   else terminal.err(runEndText(followed, { forPeople: terminal.errIsTerminal }))
@@ -135,10 +135,10 @@ async function settle(followed: Followed, prepared: PreparedAction, parts: Parts
 async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, parts: Parts): Promise<void> {
   const { order, options, client, session, meter, terminal, line } = parts
   if (options.output === undefined) return
-  const wanted = new Set(order.outputPaths)
+  const requested = new Set(order.outputPaths)
   const came = await downloadOutputs(client, {
     result,
-    wanted,
+    requested,
     into: options.output,
     trim: changedOnly(inputs.directories),
     unsafeLinks: options.unsafeLinks === true,
@@ -147,7 +147,7 @@ async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, pa
     meter,
   })
   line.clear()
-  for (const path of wanted)
+  for (const path of requested)
     if (!came.has(path)) terminal.err(`windlass: the command did not make ${quietText(path || 'anything')}\n`)
 }
 
@@ -162,7 +162,7 @@ function exitCode(end: ActionEnd): number {
 
 /** A failure of the grid must not look like one of the command. */
 function notRun(error: unknown, options: RunOptions, { err }: Terminal): number {
-  if (error instanceof NobodyReads) return EXIT.closedPipe
+  if (error instanceof OutputClosed) return EXIT.closedPipe
   if (!(error instanceof FaultError) || error.fault.kind === 'invalid' || options.verbose) throw error
   for (const text of error.message.split('\n')) err(`windlass: ${quietText(text)}\n`)
   if (error instanceof ServerFault && error.server === 'unreached')

@@ -8,20 +8,20 @@ export function runEndText({ end, operation }: Followed, { forPeople }: { readon
 }
 
 function wordsFor(end: Followed['end'], id: string | undefined, forPeople: boolean): string[] {
-  const more = id === undefined ? '' : `windlass task ${id} says more, and `
+  const more = id === undefined ? '' : `windlass task ${id} shows more, and `
   switch (end.kind) {
     case 'result':
       return forPeople && end.cached ? ['this is what it printed before, from the cache (--no-cache runs it)'] : []
     case 'timeout':
       return [`it took too long and was stopped: ${end.message || 'its time was up'}`, '--timeout gives it more time']
     case 'cancelled':
-      return [`it was cancelled: ${end.message || 'somebody cancelled it'}`]
+      return [`it was cancelled: ${end.message || 'no reason was given'}`]
     case 'missing':
       return [`the server lost what was uploaded, twice: ${end.message}`, 'is its storage too small for the inputs?']
     case 'failed':
       return [
-        `it was not run: ${end.message || 'the server does not say why'}`,
-        `${more}windlass workers says who is there to run it`,
+        `it was not run: ${end.message || 'the server gave no reason'}`,
+        `${more}windlass workers lists the workers`,
       ]
   }
 }

@@ -14,7 +14,7 @@ import { priorityOf, type RunOptions } from './action-request.ts'
 
 /** How long the live view may take to end after the operation has ended. */
 const TAIL_MS = 500
-/** After this time the user is told what it waits for. */
+/** After this time the reason for waiting is shown. */
 const WAITING_MS = 2_000
 
 export interface Following {
@@ -45,14 +45,14 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
   let end: ActionEnd | undefined
   let live: Promise<void> | undefined
   try {
-    for await (const told of client.execute(requestFor(actionDigest, options))) {
-      at.operation = told.name
-      at.worker = told.partial?.worker || at.worker || ''
-      at.isWaiting = told.stage === 'queued'
-      if (told.response !== undefined) end = actionEnd(told.response, actionDigest)
+    for await (const update of client.execute(requestFor(actionDigest, options))) {
+      at.operation = update.name
+      at.worker = update.partial?.worker || at.worker || ''
+      at.isWaiting = update.stage === 'queued'
+      if (update.response !== undefined) end = actionEnd(update.response, actionDigest)
       else if (live === undefined) {
-        void tellWhyItWaits(told.name, () => at.isWaiting, { ...following, signal })
-        live = shown({ ...session, operation: told.name, streams: told.streams, pause: idle, signal }, output, gone)
+        void reportWaiting(update.name, () => at.isWaiting, { ...following, signal })
+        live = shown({ ...session, operation: update.name, streams: update.streams, pause: idle, signal }, output, gone)
       }
     }
   } catch (error) {
@@ -60,7 +60,7 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
     if (end === undefined) {
       stop.abort()
       if (at.operation !== undefined) await cancel(client, at.operation, terminal)
-      throw gone.signal.aborted ? new NobodyReads() : error
+      throw gone.signal.aborted ? new OutputClosed() : error
     }
   }
   // The live view has the output of both streams in order, so it gets a moment to finish.
@@ -91,7 +91,7 @@ async function shown(
 }
 
 /** Thrown when standard output was closed, as by `head`. */
-export class NobodyReads extends Error {}
+export class OutputClosed extends Error {}
 
 const clientFor = ({ session, terminal, line }: Following, signal: AbortSignal) =>
   executionClient({
@@ -119,14 +119,16 @@ async function cancel(client: ReturnType<typeof clientFor>, operation: string, t
   await client.cancel(operation).then(
     () => terminal.err(`windlass: cancelled ${quietText(operation)}\n`),
     () =>
-      terminal.err(`windlass: ${quietText(operation)} could not be cancelled; it ends by itself when nobody waits\n`),
+      terminal.err(
+        `windlass: ${quietText(operation)} could not be cancelled; it ends by itself when no client waits\n`,
+      ),
   )
 }
 
 /** Unlike `pause`, it does not keep the process alive. */
 const idle = (ms: number): Promise<void> => new Promise((resolve) => void systemClock.after(ms, resolve))
 
-interface Telling extends Following {
+interface WaitReporting extends Following {
   readonly signal: AbortSignal
 }
 
@@ -134,11 +136,11 @@ interface Telling extends Following {
  * On a terminal it is a status line; elsewhere each reason is printed once, because some count down seconds. Other
  * servers do not report it, and then nothing is printed.
  */
-async function tellWhyItWaits(operation: string, isWaiting: () => boolean, telling: Telling): Promise<void> {
-  const { session, terminal, line, signal, options } = telling
+async function reportWaiting(operation: string, isWaiting: () => boolean, reporting: WaitReporting): Promise<void> {
+  const { session, terminal, line, signal, options } = reporting
   const grid = gridClient(session.rpcs, signal)
   const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  let said = ''
+  let printed = ''
   while (!signal.aborted && !options.json) {
     await Promise.race([idle(WAITING_MS), left])
     if (!isWaiting()) continue
@@ -151,7 +153,7 @@ async function tellWhyItWaits(operation: string, isWaiting: () => boolean, telli
     const kind = text.replace(/\d+/g, '')
     if (!isWaiting()) continue
     if (terminal.errIsTerminal) line.show(() => text)
-    else if (kind !== said) terminal.err(`${text}\n`)
-    said = kind
+    else if (kind !== printed) terminal.err(`${text}\n`)
+    printed = kind
   }
 }

@@ -16,7 +16,7 @@ export async function runJson(
   { movedBlobs, movedBytes, heldBlobs, heldBytes }: TransferTally,
 ): Promise<string> {
   const result = 'result' in end ? end.result : undefined
-  const told = {
+  const fields = {
     action: formatDigest(action),
     operation: operation ?? null,
     end: end.kind,
@@ -30,7 +30,7 @@ export async function runJson(
     moved: { blobs: movedBlobs, bytes: movedBytes },
     held: { blobs: heldBlobs, bytes: heldBytes },
   }
-  return `${JSON.stringify(told)}\n`
+  return `${JSON.stringify(fields)}\n`
 }
 
 const named = (digest: Digest | undefined): string | null => (digest === undefined ? null : formatDigest(digest))

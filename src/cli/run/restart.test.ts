@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { runningServer } from '../../testing/running-server.ts'
 import { windlass, workerFor } from '../grid.fixture.ts'
 
-test('a server that is restarted meanwhile costs nothing but a note', async () => {
+test('windlass run continues after a restart of the server, with one note', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-restart-'))
   chmodSync(folder, 0o755)
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -7,31 +7,31 @@ useGrid({ EXECUTION_SCHEDULER_NO_WORKER_GRACE_SECONDS: '0.2' })
 
 const sh = (script: string): string[] => ['--', '/bin/sh', '-c', script]
 
-describe('what a command prints', () => {
-  test('is printed, each stream to its own, and nothing else', async () => {
+describe('output of a command', () => {
+  test('stdout and stderr are printed separately, and nothing else', async () => {
     const seen = await windlass(['run', ...sh('echo out; echo err >&2')])
     expect(seen).toMatchObject({ code: 0, out: 'out\n', err: 'err\n' })
   })
 
-  test('comes while it runs, in the order in which it was printed', async () => {
+  test('output is printed while the command runs, in order', async () => {
     const gate = fresh()
     const script = `echo one; sleep 0.2; echo two >&2; while [ ! -e ${gate} ]; do sleep 0.02; done; echo three`
     let before = ''
     const { all, code } = await windlass(['run', '--no-cache', ...sh(script)], {
       onShown(text) {
         before += text
-        if (before === 'one\ntwo\n') writeFileSync(gate, '') // it ends only because it was shown live
+        if (before === 'one\ntwo\n') writeFileSync(gate, '') // ends only because the output was shown live
       },
     })
     expect([code, all]).toEqual([0, 'one\ntwo\nthree\n'])
   })
 
-  test('is whole, and comes once, however much it is', async () => {
+  test('200,000 lines are printed completely and once', async () => {
     const { out } = await windlass(['run', '--no-cache', ...sh('seq 1 200000')])
     expect(out).toBe(Array.from({ length: 200_000 }, (_, i) => `${i + 1}\n`).join(''))
   })
 
-  test('comes from the cache the second time, and people are told so', async () => {
+  test('a second run prints the cached output, and a terminal gets a note', async () => {
     const argv = ['run', ...sh('date +%N')]
     const first = await windlass(argv)
     const again = await windlass(argv, { isTerminal: true })
@@ -41,40 +41,40 @@ describe('what a command prints', () => {
   })
 })
 
-describe('the exit code', () => {
-  test.each([0, 1, 2, 42, 255])('is that of the command: %i', async (code) => {
+describe('exit code of windlass run', () => {
+  test.each([0, 1, 2, 42, 255])('the exit code of the command is passed on: %i', async (code) => {
     expect(await windlass(['run', ...sh(`exit ${code}`)])).toMatchObject({ code, out: '', err: '' })
   })
 
-  test('of a command that a signal ended is as in a shell', async () => {
+  test('a command killed by SIGKILL gives 137, as in a shell', async () => {
     expect((await windlass(['run', ...sh('kill -9 $$')])).code).toBe(137)
   })
 
-  test('is 124 when the time is up, and what was printed until then is there', async () => {
+  test('--timeout gives 124, with the output so far', async () => {
     const { code, out, err } = await windlass(['run', '--timeout', '1s', ...sh('echo begun; sleep 60')])
     expect([code, out]).toEqual([124, 'begun\n'])
     expect(err).toContain('windlass: it took too long and was stopped')
     expect(err).toContain('windlass: --timeout gives it more time')
   })
 
-  test('is 125 when no worker fits, with words that say what to do', async () => {
+  test('a task that fits no worker gives 125, with advice', async () => {
     const unknown = await windlass(['run', '--platform', 'colour=blue', '--', 'true'])
     expect(unknown.code).toBe(125)
     expect(unknown.err).toContain('no worker offers colour=blue')
-    expect(unknown.err).toContain('windlass workers says who is there to run it')
+    expect(unknown.err).toContain('windlass workers lists the workers')
     const other = await windlass(['run', '--platform', 'OSFamily=plan9', '--', 'true'])
     expect(other.code).toBe(125)
     expect(other.err).toMatch(/windlass: it was not run: .*OSFamily/)
   })
 
-  test('is 125 when nobody is at the address', async () => {
+  test('no server at the address gives 125', async () => {
     const { code, err } = await windlass(['run', '--', 'true'], { at: 'grpc://127.0.0.1:1' })
     expect(code).toBe(125)
     expect(err).toContain('windlass: grpc://127.0.0.1:1: cannot connect to 127.0.0.1:1')
     expect(err).toContain('windlass: "windlass up" starts one with a worker\n')
   })
 
-  test('is 125 when the server only stores', async () => {
+  test('a server without execution gives 125', async () => {
     const cache = await runningServer(fresh(), { CAPABILITIES_EXEC_ENABLED: 'false' })
     const { code, err } = await windlass(['run', '--', 'true'], { at: cache.target })
     await cache.stop()
@@ -82,7 +82,7 @@ describe('the exit code', () => {
     expect(err).toContain('the server does not offer this')
   })
 
-  test('is 125 when somebody else cancels it', async () => {
+  test('a task cancelled by another client gives 125', async () => {
     let isAsked = false
     const { code, err } = await windlass(['run', '--no-cache', ...sh('echo begun; sleep 60')], {
       onShown(text) {
@@ -98,14 +98,14 @@ describe('the exit code', () => {
   })
 })
 
-describe('the command line', () => {
-  test('platform, environment and arguments reach the command as they are', async () => {
+describe('arguments of windlass run', () => {
+  test('platform, environment and arguments reach the command unchanged', async () => {
     const argv = ['run', '--platform', 'OSFamily=Linux', '--env', 'A=1', '-e', 'A=b c=d', '-e', 'E=']
     const { out } = await windlass([...argv, '--', '/bin/sh', '-c', 'echo "$A|$E|$1|$2"', 'x', '--json', "it's"])
     expect(out).toBe("b c=d||--json|it's\n")
   })
 
-  test('the seed’s own order of words works too', async () => {
+  test('flags may follow the command, as in expbuild', async () => {
     const output = fresh()
     expect(await windlass(['run', 'echo', 'hello', '--output', output])).toMatchObject({ code: 0, out: 'hello\n' })
   })
@@ -120,14 +120,14 @@ describe('the command line', () => {
     [['--output-path', 'a'], '--output-path: --output is needed too'],
     [['--output', 'x', '--output-path', '../a'], '--output-path: "../a" is ".."'],
     [['--server', 'ftp://x'], '--server: ftp://x is none of'],
-  ])('%j is exit code 2', async (flags, words) => {
+  ])('%j gives exit code 2', async (flags, words) => {
     const { code, err } = await windlass(['run', ...flags, '--', 'true'], { at: '' })
     expect(code).toBe(2)
     expect(err).toContain(words)
   })
 })
 
-test('--json tells how it ended, and nothing beside', async () => {
+test('--json prints only the result', async () => {
   const output = fresh()
   const { code, out, err } = await windlass([
     ...['run', '--json', '--no-cache', '-o', output, '--output-path', 'made'],
@@ -158,7 +158,7 @@ test('--json tells how it ended, and nothing beside', async () => {
   expect(JSON.parse(refused.out)).toMatchObject({ end: 'failed', operation: expect.any(String), exitCode: null })
 })
 
-test('the first Ctrl+C cancels, the second does not wait for that', async () => {
+test('the first Ctrl+C cancels the task, the second ends at once', async () => {
   const once = await windlass(['run', '--no-cache', ...sh('echo begun; sleep 60')], {
     onShown: (text, signals) => void (text === 'begun\n' && signals.emit('SIGINT', 'SIGINT')),
   })
@@ -174,8 +174,8 @@ test('the first Ctrl+C cancels, the second does not wait for that', async () => 
   expect(twice.exits).toEqual([143])
 })
 
-describe('the program itself', () => {
-  test('Ctrl+C cancels the task, and the exit code says so', async () => {
+describe('windlass run as a process', () => {
+  test('Ctrl+C cancels the task, with exit code 130', async () => {
     const mark = fresh()
     const { child, seen, gone } = started(
       'run',
@@ -192,7 +192,7 @@ describe('the program itself', () => {
     await until(async () => JSON.parse((await windlass(['task', id, '--json'])).out).state === 'cancelled')
   })
 
-  test('bytes go through as they are', async () => {
+  test('binary output is printed unchanged', async () => {
     const { child, gone } = started('run', '-s', target(), ...sh(String.raw`printf '\377\000\n\200'`))
     const pieces: Buffer[] = []
     child.stdout.removeAllListeners('data')
@@ -201,8 +201,10 @@ describe('the program itself', () => {
     expect(Buffer.concat(pieces)).toEqual(Buffer.from([0xff, 0, 0x0a, 0x80]))
   })
 
-  test('when nobody reads any more, the task is cancelled', async () => {
-    const { child, seen, gone } = started('run', '-s', target(), '--no-cache', '--no-stdin', '--', 'yes')
+  test('closing standard output cancels the task', async () => {
+    // Slower than `yes`: when a command prints more than the live view keeps, the client shows nothing until its end.
+    const printing = sh('while :; do echo y; sleep 0.05; done')
+    const { child, seen, gone } = started('run', '-s', target(), '--no-cache', '--no-stdin', ...printing)
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await gone).toBe(141)
     expect(seen.err).toMatch(/^windlass: cancelled /)

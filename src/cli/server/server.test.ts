@@ -24,17 +24,17 @@ const FREE = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
 function started(...flags: string[]) {
   const data = mkdtempSync(join(folder, 'data-'))
   const server = spawn(launcher, ['server', '--data', data, ...flags], { env })
-  const said = { out: '', err: '' }
+  const printed = { out: '', err: '' }
   const ready = new Promise<string>((resolve) => {
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said.out += text
+      printed.out += text
       resolve(text)
     })
   })
   server.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said.err += text
+    printed.err += text
   })
-  return { server, said, ready, ended: once(server, 'close').then(([code]) => code) }
+  return { server, printed, ready, ended: once(server, 'close').then(([code]) => code) }
 }
 
 /** Runs in this process, as on a terminal, until it has printed something. */
@@ -59,8 +59,8 @@ async function onTerminal(...flags: string[]): Promise<string> {
   return out.join('')
 }
 
-describe('when it is ready', () => {
-  test('a person reads what is served where, and how to stop it', async () => {
+describe('ready server', () => {
+  test('a terminal gets the addresses, and how to stop the server', async () => {
     const text = (await onTerminal(...FREE)).replaceAll(/:\d{4,5}/g, ':PORT').replaceAll(/ +/g, ' ')
     expect(text).toBe(`
 Windlass ${version()} is ready.
@@ -77,20 +77,20 @@ To let Bazel use it as a cache, put this line into your .bazelrc:
 `)
   })
 
-  test('a script reads one line', async () => {
-    const { server, said, ready, ended } = started(...FREE)
+  test('without a terminal one line is printed', async () => {
+    const { server, printed, ready, ended } = started(...FREE)
     expect(await ready).toMatch(/^windlass [\d.]+ is ready: gRPC on 127\.0\.0\.1:\d+, HTTP on 127\.0\.0\.1:\d+\n$/)
     server.kill('SIGTERM')
     expect(await ended).toBe(0)
     expect(
-      said.err
+      printed.err
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line).msg),
     ).toEqual(['serving', 'stopping: running calls may finish, a second signal ends them', 'stopped'])
   })
 
-  test('a socket file is there while the server is', async () => {
+  test('a socket file exists while the server runs', async () => {
     const path = join(folder, 'grpc.sock')
     const { server, ready, ended } = started('--json', '--grpc', `unix:${path}`, '--http', '127.0.0.1:0')
     expect(JSON.parse(await ready)).toMatchObject({ ready: true, grpc: `unix:${path}` })
@@ -104,29 +104,29 @@ To let Bazel use it as a cache, put this line into your .bazelrc:
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('a second %s does not wait for the call in hand', async (signal, code) => {
+] as const)('a second %s ends the server without waiting for a running call', async (signal, code) => {
   const { server, ready, ended } = started(...FREE, '--json')
   const { grpc, http } = JSON.parse(await ready)
   const client = new Client(grpc, credentials.createInsecure())
   const asIs = (bytes: Buffer) => bytes
   const call = client.makeBidiStreamRequest('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', asIs, asIs)
   call.on('error', () => {})
-  call.write(Buffer.from([0x3a, 0])) // list_services, and the stream stays open
+  call.write(Buffer.from([0x3a, 0])) // list_services; the stream stays open
   await once(call, 'data')
   server.kill('SIGTERM')
   while ((await fetch(`http://${http}/readyz`)).ok) await setTimeout(5)
-  await setTimeout(100) // sooner it would count as an echo of the first
+  await setTimeout(100) // an earlier signal would count as an echo of the first
   server.kill(signal)
   expect(await ended).toBe(code)
   client.close()
 })
 
-test('an address that is taken is one line, and exit code 1', async () => {
+test('an address in use prints one line, with exit code 1', async () => {
   const first = started(...FREE, '--json')
   const { http } = JSON.parse(await first.ready)
   const second = started('--grpc', '127.0.0.1:0', '--http', http)
   expect(await second.ended).toBe(1)
-  expect(second.said).toEqual({
+  expect(second.printed).toEqual({
     out: '',
     err: `windlass: cannot listen on ${http}: another program is listening there; choose another address with --http (port 0 takes a free one)\n`,
   })
@@ -134,17 +134,17 @@ test('an address that is taken is one line, and exit code 1', async () => {
   await first.ended
 })
 
-test('a setting that is dangerous is logged as a warning', async () => {
+test('an insecure setting is logged as a warning', async () => {
   const file = join(folder, 'open.toml')
   writeFileSync(file, '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n')
-  const { server, said, ready, ended } = started('--config', file, '--insecure', '--json')
+  const { server, printed, ready, ended } = started('--config', file, '--insecure', '--json')
   const port = Number(/\d+$/.exec(JSON.parse(await ready).grpc))
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.destroy()
   server.kill('SIGTERM')
   await ended
-  const lines = said.err
+  const lines = printed.err
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -11,7 +11,7 @@ Examples:
   windlass server                                         on this machine only: gRPC on 8980, HTTP on 8080
   windlass server --grpc 127.0.0.1:0 --http 127.0.0.1:0   on free ports, which the ready line names
   windlass server --grpc unix:/run/windlass.sock          on a socket file
-  windlass server --config windlass.toml --insecure       as the file says, open to a network that you trust`
+  windlass server --config windlass.toml --insecure       settings of the file, open to a network that you trust`
 
 interface Options extends Readonly<Record<string, unknown>> {
   readonly config?: string
@@ -30,9 +30,11 @@ async function serve(options: Options, terminal: Terminal): Promise<void> {
   const { startServer } = await import('../../app/server/server.ts')
   const { reloadable } = await import('../../app/server/reloadable.ts')
   const { systemClock: clock } = await import('../../app/process/clock.ts')
+  const { collectWhenIdle, processMemory } = await import('../../app/process/idle-memory.ts')
   const { runUntilSignal } = await import('../../app/process/shutdown.ts')
   const start = async () => {
     const server = await startServer(config, { log, clock })
+    collectWhenIdle(clock, processMemory)
     const { data_dir: dataDir } = config.server
     const forget = await reloadable({ load, server, dataDir, log })
     printReady(server, { withWhat: '', next: next(server), json: options.json === true }, terminal)

@@ -20,14 +20,14 @@ export const SETTING_FLAGS = [
     flag: '--start-without-journal',
     value: '',
     key: 'server.start_without_journal',
-    help: 'forget the tasks of a journal that is missing or empty',
+    help: 'start with a new journal if the old one is missing or empty',
   },
   { flag: '--insecure', value: '', key: 'server.insecure', help: 'allow addresses that other machines can reach' },
   {
     flag: '--allow-bare-snippets',
     value: '',
     key: 'snippets.allow_bare',
-    help: 'run code from anybody though nothing keeps it from this machine',
+    help: 'run snippets without isolation where a worker has no sandbox',
   },
 ] as const
 

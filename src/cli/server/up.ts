@@ -47,11 +47,13 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
   const { createReadiness } = await import('../../app/server/readiness.ts')
   const { workerGate } = await import('../../app/server/worker-gate.ts')
   const { systemClock: clock } = await import('../../app/process/clock.ts')
+  const { collectWhenIdle, processMemory } = await import('../../app/process/idle-memory.ts')
   const { runUntilSignal } = await import('../../app/process/shutdown.ts')
   const start = async () => {
     const readiness = createReadiness()
     const gate = workerGate(readiness, clock)
     const server = await startServer(config, { log, clock, readiness, isWorkerComing: gate.isComing })
+    collectWhenIdle(clock, processMemory)
     const worker = startLocalWorker({
       command: terminal.self,
       args: workerArgs(server, { options, dataDir: config.server.data_dir }),
@@ -59,7 +61,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       env: { ...terminal.env, ...ownTrust(config, server.grpc) },
       clock,
       log,
-      ...{ heard: gate.heard, ended: gate.ended },
+      ...{ reported: gate.heard, ended: gate.ended },
     })
     const { data_dir: dataDir } = config.server
     const forget = await reloadable({ load, server, dataDir, log, reloaded: worker.reload })

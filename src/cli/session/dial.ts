@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { lastingClock } from '../../app/process/clock.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
+import { checkClientTls } from '../../app/process/tls-files.ts'
 import { invalid } from '../../base/fault.ts'
 import { type ConnectOptions, connect } from '../../client/connection/connect.ts'
 import { parseTarget, type Target } from '../../client/connection/target.ts'
@@ -25,6 +26,7 @@ export function tlsOf({ secure }: Target, { ca, cert, key }: DialOptions): NonNu
   const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
   if (!secure && Object.keys(tls).length > 0)
     throw invalid('--ca, --cert and --key are for grpcs:// and https:// servers')
+  checkClientTls('flags', tls)
   return tls
 }
 

@@ -79,7 +79,11 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
   const start = async (): Promise<Stoppable> => {
     const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
     const registered = reporter(flags, terminal, config.worker.server_url)
-    const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages, registered })
+    const waits = (what: string): void => {
+      if (flags.whileInput === true) terminal.out(workerStatusLine({ kind: 'waiting', what }))
+    }
+    const here = { clock: systemClock, log, env: terminal.env, languages, registered, waits }
+    const worker = await startWorker(config, here)
     reloadTls = worker.reloadTls
     void worker.ended
       .catch((error: Error) => {

@@ -44,7 +44,7 @@ export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal):
   }
   const result = await untilStopped(terminal, (signal) => executeOnce(order, systemClock, signal))
   const { cause, reason } = result.stages[0] ?? {}
-  if (flags.json) terminal.out(`${JSON.stringify({ cause, reason, ...told(result) })}\n`)
+  if (flags.json) terminal.out(`${JSON.stringify({ cause, reason, ...resultJson(result) })}\n`)
   else terminal.err(inWords(result, reason))
   if (result.exitCode !== 0) throw new ExitRequest(result.exitCode)
 }
@@ -55,7 +55,7 @@ const named = (digest: Digest | undefined): string | undefined => digest && form
 const printed = ({ digest, raw }: ActionResult['stdout']): string =>
   raw === undefined ? (named(digest) ?? '') : Buffer.from(raw).toString()
 
-const told = (result: ActionResult): object => ({
+const resultJson = (result: ActionResult): object => ({
   exitCode: result.exitCode,
   stdout: printed(result.stdout),
   stderr: printed(result.stderr),

@@ -8,8 +8,8 @@ import type { ExecuteFlags } from './execute.ts'
 
 const DAEMON_HELP = `
 A worker takes tasks from a server and runs them here. Ctrl+C lets its tasks finish (300 seconds at most, see
-worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once. SIGTERM says that
-the machine is taken away: the server gives the tasks to other workers at once, and the worker ends within 25 seconds
+worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once. SIGTERM means
+that the machine is taken away: the server gives the tasks to other workers at once, and the worker ends within 25 seconds
 (worker.drain_seconds).
 Commands run in the strongest room that works here, a sandbox if there is bubblewrap; --backend host asks for none.
 
@@ -70,7 +70,7 @@ const executeCommand = (terminal: Terminal): Command =>
     .addOption(backend().default('auto', 'auto'))
     .addOption(instanceFlag())
     .addOption(
-      new Option('--digest-function <name>', 'what hashes are made with (told by their length)').choices(
+      new Option('--digest-function <name>', 'the digest function (default: by the length of the hash)').choices(
         Object.keys(DIGEST_FUNCTIONS),
       ),
     )

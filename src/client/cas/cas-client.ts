@@ -54,8 +54,8 @@ export function casClient({ rpcs, instance, fn, newId, signal }: CasClientOption
       const stored = new Set(outcomes.filter(({ code }) => code === 0).map(({ digest }) => formatDigest(digest)))
       const refused = blobs.find(({ digest }) => !stored.has(formatDigest(digest)))
       if (refused === undefined) return
-      const said = outcomes.find(({ digest }) => formatDigest(digest) === formatDigest(refused.digest))
-      throw new BlobRefused(refused.digest, said?.message ?? 'it did not say why')
+      const outcome = outcomes.find(({ digest }) => formatDigest(digest) === formatDigest(refused.digest))
+      throw new BlobRefused(refused.digest, outcome?.message ?? 'it did not say why')
     },
     async readMany(digests) {
       const found = new Map<string, Uint8Array>()

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Counts what is asked of the server. */
+/** Counts the requests to the server. */
 function counted() {
   const calls: string[] = []
   const counting: CasClient = {
@@ -62,7 +62,7 @@ function counted() {
 
 const blobOf = (bytes: Uint8Array) => bufferBlob('memory', digestOf('sha256', bytes), bytes)
 
-test('small blobs go by the batch, large ones as streams, and a repeated one once', async () => {
+test('small blobs are uploaded in batches, large ones as streams, and a repeated one once', async () => {
   const { uploads, calls, seen } = counted()
   const small = Array.from({ length: 1100 }, () => random.bytes(8000))
   for (const bytes of [...small, ...small.slice(0, 7)]) await uploads.add(blobOf(bytes))
@@ -81,19 +81,22 @@ test('small blobs go by the batch, large ones as streams, and a repeated one onc
   expect(await client.missing([...small, large].map((bytes) => digestOf('sha256', bytes)))).toEqual(new Set())
 })
 
-describe('a file that changes after it was hashed', () => {
-  test.each([1000, 900_000])('of %i bytes is told by name, and not sent as something else', async (size) => {
-    const path = join(folder, `changing-${size}`)
-    writeFileSync(path, random.bytes(size))
-    const { uploads } = counted()
-    const blob = await fileBlob(path, 'sha256')
-    await uploads.add(blob)
-    appendFileSync(path, 'more')
-    await expect(uploads.finish()).rejects.toThrow(`${path} changed while it was read`)
-    expect((await client.missing([blob.digest])).size).toBe(1)
-  })
+describe('upload of a file that changes after it was hashed', () => {
+  test.each([1000, 900_000])(
+    'fails with the file name when its size of %i bytes changes, and nothing is stored',
+    async (size) => {
+      const path = join(folder, `changing-${size}`)
+      writeFileSync(path, random.bytes(size))
+      const { uploads } = counted()
+      const blob = await fileBlob(path, 'sha256')
+      await uploads.add(blob)
+      appendFileSync(path, 'more')
+      await expect(uploads.finish()).rejects.toThrow(`${path} changed while it was read`)
+      expect((await client.missing([blob.digest])).size).toBe(1)
+    },
+  )
 
-  test('to another of the same size is refused by the server', async () => {
+  test('fails when its content changes at the same size, because the server rejects the bytes', async () => {
     const path = join(folder, 'same-size')
     writeFileSync(path, random.bytes(900_000))
     const { uploads } = counted()
@@ -105,7 +108,7 @@ describe('a file that changes after it was hashed', () => {
   })
 })
 
-test('a blob that came there meanwhile is not sent to its end', async () => {
+test('an upload stops early when the server already has the blob', async () => {
   const bytes = random.bytes(40_000_000)
   const digest = digestOf('sha256', bytes)
   await client.write(digest, blobOf(bytes).pieces(), 'identity')

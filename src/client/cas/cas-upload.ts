@@ -49,11 +49,11 @@ export function uploader(options: UploadOptions): Uploader {
 
   const sendGroup = (blobs: readonly LocalBlob[]) => async () => {
     const missing = await client.missing(blobs.map(({ digest }) => digest))
-    const wanted = blobs.filter(({ digest }) => missing.has(formatDigest(digest)))
-    meter.held(blobs.length - wanted.length, bytesOf(blobs) - bytesOf(wanted))
-    if (wanted.length === 0) return
+    const absent = blobs.filter(({ digest }) => missing.has(formatDigest(digest)))
+    meter.held(blobs.length - absent.length, bytesOf(blobs) - bytesOf(absent))
+    if (absent.length === 0) return
     const offer = await client.offer()
-    const { batches, large } = sorted(wanted, Math.min(BATCH_BYTES, offer.maxBatchBytes || BATCH_BYTES))
+    const { batches, large } = sorted(absent, Math.min(BATCH_BYTES, offer.maxBatchBytes || BATCH_BYTES))
     for (const blob of large) await streams.start(() => sendStream(blob, offer, options))
     for (const batch of batches) await sendBatch(batch, offer, options)
   }

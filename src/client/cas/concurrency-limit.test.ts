@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { concurrencyLimit } from './concurrency-limit.ts'
 
-test('no more than so many work at once, and whoever hands out work waits for them', async () => {
+test('a limit of 2 runs two tasks at once, and start() waits for a free place', async () => {
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const team = concurrencyLimit(2)
   let begun = 0
@@ -27,9 +27,9 @@ test('no more than so many work at once, and whoever hands out work waits for th
   expect([begun, busy]).toEqual([5, 0])
 })
 
-test('the first failure is told at once, to whoever starts more and to whoever waits', async () => {
+test('start() and done() reject with the first failure at once', async () => {
   const team = concurrencyLimit(2)
-  await team.start(() => new Promise(() => {})) // never ends
+  await team.start(() => new Promise(() => {})) // never resolves
   await team.start(() => Promise.reject(new Error('first')))
   await expect(team.done()).rejects.toThrow('first')
   await expect(team.start(async () => {})).rejects.toThrow('first')

@@ -69,4 +69,4 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
 }
 
 const changed = (name: string): FaultError =>
-  new FaultError({ kind: 'unavailable', what: `${name} changed while it was read: try again when it is at rest` })
+  new FaultError({ kind: 'unavailable', what: `${name} changed while it was read: retry when no program writes to it` })

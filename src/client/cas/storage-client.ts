@@ -26,10 +26,10 @@ const FIGURES_MS = 60_000
 export interface StorageClient {
   figures(): Promise<StorageFigures>
   /** Yields the progress; the last value is the end. Leaving the iteration stops the reclaim. */
-  reclaim(wish: ReclaimRequest): AsyncIterable<ReclaimProgress>
+  reclaim(request: ReclaimRequest): AsyncIterable<ReclaimProgress>
 }
 
 export const storageClient = (rpcs: RpcClient, signal: AbortSignal): StorageClient => ({
   figures: () => rpcs.unary(FIGURES, undefined, { signal, timeoutMs: FIGURES_MS }),
-  reclaim: (wish) => rpcs.stream(RECLAIM, wish, { signal }),
+  reclaim: (request) => rpcs.stream(RECLAIM, request, { signal }),
 })

@@ -2,8 +2,11 @@ import { connect as connectNet, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import type { ListenAddress } from '../../grpc/address.ts'
-import type { ClientTls, Elsewhere } from '../../grpc/client/channel.ts'
+import type { ClientTls, Elsewhere, Refusal } from '../../grpc/client/channel.ts'
+import { dialProblem } from '../../grpc/client/dial-problem.ts'
+import { STRANGER_REASON, strangerBehind, strangerIn } from '../../grpc/http2/stranger.ts'
 import { ADDRESSES_PATH } from '../../model/server-addresses.ts'
+import { unreached } from './server-fault.ts'
 import type { Target } from './target.ts'
 
 export interface AskOptions {
@@ -14,24 +17,46 @@ export interface AskOptions {
 const ANSWER_MS = 5_000
 const MOST_BYTES = 64 * 1024
 
+interface Addresses {
+  readonly addresses: Readonly<Record<string, unknown>>
+}
+
 /**
  * Where a server serves gRPC and HTTP, asked at either of its ports; undefined when it does not answer that. The
  * request is HTTP/1.1 in both cases: the gRPC port of a Windlass server answers it after its HTTP/2 greeting, so the
  * answer is looked for in all that comes.
  */
-async function askAddresses(target: Target, options: AskOptions): Promise<Record<string, unknown> | undefined> {
-  const received = await exchange(target, options)
+async function askAddresses(target: Target, options: AskOptions): Promise<Addresses | Refusal | undefined> {
+  const exchanged = await exchange(target, options)
+  const refusal = refusalIn(exchanged)
+  if (refusal !== undefined) return refusal
+  const { received } = exchanged
   const at = received.indexOf('HTTP/1.')
   const body = at < 0 ? '' : received.slice(received.indexOf('\r\n\r\n', at) + 4)
   const json = /\{[^{}]*\}/.exec(body)?.[0]
   try {
-    return json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>)
+    return json === undefined ? undefined : { addresses: JSON.parse(json) as Record<string, unknown> }
   } catch {
     return undefined
   }
 }
 
-function exchange(target: Target, { clock, tls }: AskOptions): Promise<string> {
+/** Why the server did not accept the request, in the words of the gRPC client. */
+function refusalIn({ received, error }: Exchanged): Refusal | undefined {
+  const { code = '', message = '' } = error ?? {}
+  const stranger = strangerBehind(code) ?? strangerIn(Buffer.from(received, 'latin1'), { isServer: false })
+  if (stranger === 'tls' || stranger === 'plain') return { refusal: STRANGER_REASON[stranger], stranger }
+  return received === '' && error !== undefined
+    ? { refusal: dialProblem(code, message), stranger: undefined }
+    : undefined
+}
+
+interface Exchanged {
+  readonly received: string
+  readonly error: NodeJS.ErrnoException | undefined
+}
+
+function exchange(target: Target, { clock, tls }: AskOptions): Promise<Exchanged> {
   const { address, secure } = target
   const host = 'path' in address ? 'localhost' : address.host
   const socket: Socket = secure
@@ -46,10 +71,10 @@ function exchange(target: Target, { clock, tls }: AskOptions): Promise<string> {
   const name = host.includes(':') ? `[${host}]` : host
   return new Promise((resolve) => {
     let received = ''
-    const end = (): void => {
+    const end = (error?: NodeJS.ErrnoException): void => {
       cancel()
       socket.destroy()
-      resolve(received)
+      resolve({ received, error })
     }
     const cancel = clock.after(ANSWER_MS, end)
     socket.on(secure ? 'secureConnect' : 'connect', () =>
@@ -59,7 +84,7 @@ function exchange(target: Target, { clock, tls }: AskOptions): Promise<string> {
       received += text
       if (received.length > MOST_BYTES) end()
     })
-    socket.on('error', end).on('close', end)
+    socket.on('error', end).on('close', () => end())
   })
 }
 
@@ -91,12 +116,20 @@ function otherAddress(target: Target, reported: unknown): ListenAddress | undefi
 
 /** For a channel: gRPC is looked for when the target turns out to be the HTTP port. */
 export const grpcElsewhere = (target: Target, options: AskOptions): Elsewhere => ({
-  ask: async () => otherAddress(target, (await askAddresses(target, options))?.grpc),
+  async ask() {
+    const answer = await askAddresses(target, options)
+    return answer !== undefined && 'refusal' in answer ? answer : otherAddress(target, answer?.addresses.grpc)
+  },
   speaksTls: () => speaksTls(target, options),
   follow: target.byHttp === true,
 })
 
-/** The HTTP address of the target's server; undefined when the server does not report one. */
+/** The HTTP address of the target's server; undefined when the server does not report one. Throws `unavailable`. */
 export async function httpAddress(target: Target, options: AskOptions): Promise<ListenAddress | undefined> {
-  return otherAddress(target, (await askAddresses(target, options))?.http)
+  const answer = await askAddresses(target, options)
+  if (answer !== undefined && 'refusal' in answer) throw unreached(target, answer)
+  // Many TLS servers close a plain connection without an alert.
+  if (answer === undefined && !target.secure && (await speaksTls(target, options)))
+    throw unreached(target, { refusal: STRANGER_REASON.tls, stranger: 'tls' })
+  return otherAddress(target, answer?.addresses.http)
 }

@@ -1,4 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
+import { addressName } from '../../grpc/address.ts'
+import type { Refusal } from '../../grpc/client/channel.ts'
 import type { Stranger } from '../../grpc/http2/stranger.ts'
 import { GrpcError, STATUS, STATUS_NAMES } from '../../grpc/status.ts'
 import type { Target } from './target.ts'
@@ -21,6 +23,12 @@ export class ServerFault extends FaultError {
 export const serverFault = (error: unknown, target: Target): unknown =>
   error instanceof GrpcError ? new ServerFault(error, target) : error
 
+/** The error for a server that refused the connection. */
+export const unreached = (target: Target, { refusal, stranger }: Refusal): ServerFault => {
+  const words = `cannot connect to ${addressName(target.address)}: ${refusal}`
+  return new ServerFault(new GrpcError(STATUS.unavailable, words, { unanswered: true, stranger }), target)
+}
+
 function kindOf({ code, unanswered }: GrpcError): ServerFaultKind {
   if (unanswered) return 'unreached'
   if (code === STATUS.unimplemented) return 'unoffered'
@@ -32,7 +40,7 @@ const NEXT: Readonly<Record<Stranger | 'tls-trust', string>> = {
   http: '--server takes the address of the gRPC port, or either one as http://host:port',
   tls: 'name it as grpcs://host:port or https://host:port',
   plain: 'name it as grpc://host:port or http://host:port',
-  'tls-trust': '--ca names the certificates to trust; --cert and --key show ours',
+  'tls-trust': '--ca names the certificates to trust; --cert and --key are the client certificate',
 }
 
 function wordsFor(kind: ServerFaultKind, { code, message, stranger }: GrpcError): string {
@@ -42,7 +50,7 @@ function wordsFor(kind: ServerFaultKind, { code, message, stranger }: GrpcError)
     return `${message}\nis a server running there? "windlass server" starts one, and --server names another`
   if (kind === 'unoffered') return `the server does not offer this (${message || 'UNIMPLEMENTED'})`
   if (code === STATUS.unauthenticated || code === STATUS.permissionDenied)
-    return `the server refused us: ${message} (--header, --cert and --key say who we are)`
+    return `the server refused us: ${message} (authenticate with --header, or with --cert and --key)`
   if (code === STATUS.resourceExhausted) return `the server has no room: ${message}`
   if (code === STATUS.alreadyExists || code === STATUS.notFound) return message
   return `${STATUS_NAMES[code] ?? code}: ${message}`
@@ -56,6 +64,6 @@ export const fromServer =
       return decode(bytes)
     } catch (error) {
       if (!(error instanceof FaultError)) throw error
-      throw new FaultError({ kind: 'bug', what: `the server sent what cannot be: ${error.message}` }, error)
+      throw new FaultError({ kind: 'bug', what: `the server sent an invalid response: ${error.message}` }, error)
     }
   }

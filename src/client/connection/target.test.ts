@@ -9,17 +9,17 @@ test.each([
   ['localhost:8980', { host: 'localhost', port: 8980 }, false],
   ['unix:/run/cache.sock', { path: '/run/cache.sock' }, false],
   ['unix:///run/cache.sock', { path: '/run/cache.sock' }, false],
-])('%s', (text, address, secure) => {
+])('target %s is parsed', (text, address, secure) => {
   expect(parseTarget(text)).toEqual({ text, address, secure })
 })
 
-test('an address of HTTP stands for a server whose gRPC port is yet to be found', () => {
+test('an HTTP address is a target whose gRPC port must be discovered', () => {
   const address = { host: 'grid', port: 443 }
   expect(parseTarget('https://grid')).toEqual({ text: 'https://grid', address, secure: true, byHttp: true })
 })
 
 test.each(['', 'ftp://localhost:1', 'grpc://', 'grpc://host:1/path', 'grpc://host:99999'])(
-  '%j is no target',
+  '%j is not a valid target',
   (text) => {
     expect(parseTarget(text)).toBeUndefined()
   },

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { ListenAddress } from '../../grpc/address.ts'
 
-/** A server as people write it down, in the words that Bazel uses. */
+/** The address of a server, in the notation of Bazel. */
 export interface Target {
   readonly text: string
   readonly address: ListenAddress

@@ -4,9 +4,14 @@ import { digestOf } from '../../base/hashing/hash-of.ts'
 import { createServer } from '../../grpc/server/server.ts'
 import type { Outgoing } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { type ExecutionOperation, executionOperationToProto } from '../../wire/reapi/execution-operation.ts'
-import { executeRequestFromProto, waitExecutionRequestFromProto } from '../../wire/reapi/execution-request.ts'
-import { REQUEST_METADATA_HEADER, requestMetadataFromProto } from '../../wire/reapi/request-metadata.ts'
+import {
+  type ExecutionOperation,
+  executeRequestFromProto,
+  executionOperationToProto,
+  REQUEST_METADATA_HEADER,
+  requestMetadataFromProto,
+  waitExecutionRequestFromProto,
+} from '../../wire/reapi/execution.ts'
 import { connect } from '../connection/connect.ts'
 import { rpcClient } from '../connection/rpc.ts'
 import { parseTarget, type Target } from '../connection/target.ts'
@@ -42,7 +47,7 @@ const operation = (stage: ExecutionOperation['stage'], name = 'operations/1'): U
 
 type Step = (out: Outgoing) => void | Promise<void>
 
-/** A server that does one step for each call, and keeps what it was asked. */
+/** A server that runs one step per call, and records the requests. */
 async function scripted(...steps: readonly Step[]) {
   const asked: string[] = []
   let step = 0
@@ -124,13 +129,13 @@ const tell =
     for (const message of messages) out.write(message)
   }
 
-test('an operation is followed to its end', async () => {
+test('execute follows an operation until it is completed', async () => {
   const { client, asked } = await scripted(tell(operation('queued'), operation('executing'), operation('completed')))
   expect(await stages(client().execute(REQUEST))).toEqual(['queued', 'executing', 'completed'])
   expect(asked).toEqual(['execute main -3 i'])
 })
 
-test('a stream that breaks is taken up again by the name of the operation', async () => {
+test('a broken stream is resumed with WaitExecution', async () => {
   const heard = Promise.withResolvers<void>()
   const { client, asked } = await scripted(
     async (out) => {
@@ -139,7 +144,7 @@ test('a stream that breaks is taken up again by the name of the operation', asyn
       throw new GrpcError(STATUS.unavailable, 'going down')
     },
     fail(STATUS.unavailable, 'not up yet'),
-    tell(operation('executing')), // and ends, as if all were well
+    tell(operation('executing')), // and ends without an error
     tell(operation('completed')),
   )
   const seen: string[] = []
@@ -159,7 +164,7 @@ test('a stream that breaks is taken up again by the name of the operation', asyn
   ])
 })
 
-test('an operation that the server has forgotten is asked for again', async () => {
+test('execute is sent again when WaitExecution returns NOT_FOUND', async () => {
   const { client, asked } = await scripted(
     tell(operation('queued')),
     fail(STATUS.notFound, 'no such operation'),
@@ -173,7 +178,7 @@ test('an operation that the server has forgotten is asked for again', async () =
   ])
 })
 
-test('a server that forgets again and again is not asked for ever', async () => {
+test('execute is sent at most 4 times when WaitExecution keeps returning NOT_FOUND', async () => {
   const forget = Array.from({ length: 20 }, () => [
     tell(operation('queued')),
     fail(STATUS.notFound, 'no such operation'),
@@ -183,13 +188,13 @@ test('a server that forgets again and again is not asked for ever', async () => 
   expect(asked.filter((line) => line.startsWith('execute'))).toHaveLength(4)
 })
 
-test('a refusal is a refusal, and is not tried again', async () => {
+test('INVALID_ARGUMENT is returned and not retried', async () => {
   const { client, asked } = await scripted(fail(STATUS.invalidArgument, 'no such platform'))
   await expect(stages(client().execute(REQUEST))).rejects.toMatchObject({ message: 'no such platform' })
   expect(asked).toEqual(['execute main -3 i'])
 })
 
-test('patience has an end', async () => {
+test('UNAVAILABLE is retried for about 60 s, with pauses of 100 ms to 2 s', async () => {
   const { client } = await scripted(...Array<Step>(1000).fill(fail(STATUS.unavailable, 'gone')))
   let now = 0
   const pauses: number[] = []
@@ -205,7 +210,7 @@ test('patience has an end', async () => {
   expect(now).toBeLessThan(70_000)
 })
 
-test('somebody else’s operation is waited for, and never asked for anew', async () => {
+test('attach waits for an operation, and never sends Execute', async () => {
   const { client, asked } = await scripted(
     tell(operation('executing'), operation('completed')),
     fail(STATUS.notFound, 'no'),
@@ -215,7 +220,7 @@ test('somebody else’s operation is waited for, and never asked for anew', asyn
   expect(asked).toEqual(['wait operations/7', 'wait operations/8'])
 })
 
-test('who leaves does not wait out a pause, and can still cancel', async () => {
+test('an aborted client fails with CANCELLED during a pause, and can still cancel the operation', async () => {
   const leaving = new AbortController()
   const { client, asked } = await scripted(tell(operation('queued')), fail(STATUS.unavailable, 'away'))
   const ours = client({
@@ -228,7 +233,7 @@ test('who leaves does not wait out a pause, and can still cancel', async () => {
   expect(asked).toEqual(['execute main -3 i', 'cancel operations/1'])
 })
 
-test('garbage from a server is the server’s mistake', async () => {
+test('a malformed operation from the server is an error', async () => {
   const { client } = await scripted(tell(Uint8Array.of(0x0a, 0x05, 1)))
   await expect(stages(client().execute(REQUEST))).rejects.toThrow()
 })

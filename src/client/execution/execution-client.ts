@@ -1,13 +1,15 @@
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import type { RequestMetadata } from '../../model/request-metadata.ts'
-import { formatOperationName } from '../../wire/google/operations.ts'
-import { type ExecutionOperation, executionOperationFromProto } from '../../wire/reapi/execution-operation.ts'
 import {
   type ExecuteRequest,
+  type ExecutionOperation,
   executeRequestToProto,
+  executionOperationFromProto,
+  REQUEST_METADATA_HEADER,
+  requestMetadataToProto,
   waitExecutionRequestToProto,
-} from '../../wire/reapi/execution-request.ts'
-import { REQUEST_METADATA_HEADER, requestMetadataToProto } from '../../wire/reapi/request-metadata.ts'
+} from '../../wire/reapi/execution.ts'
+import { formatOperationName } from '../../wire/reapi/operation-name.ts'
 import type { Rpc, RpcClient } from '../connection/rpc.ts'
 import { fromServer } from '../connection/server-fault.ts'
 
@@ -96,12 +98,12 @@ async function* followed(
   for (;;) {
     let failure = new GrpcError(STATUS.unavailable, 'the connection ended before the operation did')
     try {
-      for await (const told of opened(request, known.name, options)) {
-        known.name = told.name
+      for await (const message of opened(request, known.name, options)) {
+        known.name = message.name
         heardAt = monotonic()
         pauseMs = FIRST_PAUSE_MS
-        yield told
-        if (told.response !== undefined) return
+        yield message
+        if (message.response !== undefined) return
       }
     } catch (error) {
       if (signal.aborted || !(error instanceof GrpcError)) throw error

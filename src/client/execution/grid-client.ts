@@ -30,12 +30,12 @@ const RPCS = {
 export interface GridClient {
   tasks(query: TaskQuery): Promise<TaskPage>
   task(name: string): Promise<TaskView>
-  /** In words, what it waits for, or what came of it. */
+  /** Sentences that explain what the task waits for, or how it ended. */
   why(name: string): Promise<readonly string[]>
   /** Cancels the task for all clients that wait for it; returns the tasks that were found. */
   cancel(name: string): Promise<TaskView>
   /** Output while the task runs, until it ends; or only the output that is kept now. */
-  follow(wish: tasks.FollowRequest): AsyncIterable<PrintedPiece>
+  follow(request: tasks.FollowRequest): AsyncIterable<PrintedPiece>
   workers(): Promise<readonly WorkerInView[]>
   drain(worker: string, shutdown: boolean): Promise<void>
   resume(worker: string): Promise<void>
@@ -50,7 +50,7 @@ export function gridClient(rpcs: RpcClient, signal: AbortSignal): GridClient {
     task: (name) => rpcs.unary(RPCS.get, name, unary),
     why: (name) => rpcs.unary(RPCS.why, name, unary),
     cancel: (name) => rpcs.unary(RPCS.cancel, name, unary),
-    follow: (wish) => rpcs.stream(RPCS.follow, wish, { signal }),
+    follow: (request) => rpcs.stream(RPCS.follow, request, { signal }),
     workers: () => rpcs.unary(RPCS.workers, undefined, unary),
     drain: (worker, shutdown) => rpcs.unary(RPCS.drain, { worker, shutdown }, unary),
     resume: (worker) => rpcs.unary(RPCS.resume, worker, unary),

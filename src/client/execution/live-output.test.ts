@@ -28,7 +28,7 @@ function watched() {
   }
 }
 
-test('what comes live is shown in its order, and in the end only the rest', async () => {
+test('live output is shown in order, and at the end only the rest of the result', async () => {
   const { say, end, shown } = watched()
   await say('one ')
   await say('err ', { stream: 'stderr' })
@@ -39,15 +39,18 @@ test('what comes live is shown in its order, and in the end only the rest', asyn
   expect(shown()).toBe('three!or')
 })
 
-test.each([1, 2, 3, 5, 100])('the rest is the rest, in pieces of %i bytes', async (pieceLength) => {
-  const { say, end, shown } = watched()
-  await say('one two ')
-  shown()
-  await end('one two three', 'stdout', pieceLength)
-  expect(shown()).toBe('three')
-})
+test.each([1, 2, 3, 5, 100])(
+  'the rest is shown once when the result arrives in pieces of %i bytes',
+  async (pieceLength) => {
+    const { say, end, shown } = watched()
+    await say('one two ')
+    shown()
+    await end('one two three', 'stdout', pieceLength)
+    expect(shown()).toBe('three')
+  },
+)
 
-test('nothing comes twice when the live view begins anew', async () => {
+test('a restarted live stream repeats nothing', async () => {
   const { output, say, end, shown } = watched()
   await say('one ')
   await say('two ')
@@ -60,7 +63,7 @@ test('nothing comes twice when the live view begins anew', async () => {
   expect(shown()).toBe('')
 })
 
-test('after a gap the live view is over, and the end brings what is missing', async () => {
+test('after a gap live output stops, and the missing part is shown from the result', async () => {
   const { output, say, end, shown } = watched()
   await say('one ')
   await say('three ', { missed: 4 })
@@ -72,14 +75,14 @@ test('after a gap the live view is over, and the end brings what is missing', as
   expect(shown()).toBe('two three four')
 })
 
-test('a view that begins too late shows nothing until the end', async () => {
+test('a live stream that begins late shows nothing until the result', async () => {
   const { say, end, shown } = watched()
   await say('late', { missed: 1000 })
   await end('early and late')
   expect(shown()).toBe('early and late')
 })
 
-test('a second attempt that prints the same goes on where the first was lost', async () => {
+test('a second attempt with the same output continues where the first stopped', async () => {
   const { say, end, shown } = watched()
   await say('one ')
   await say('one ', { attempt: 2 })
@@ -88,7 +91,7 @@ test('a second attempt that prints the same goes on where the first was lost', a
   expect(shown()).toBe('one two')
 })
 
-test('a second attempt that prints something else is shown whole, and that is told', async () => {
+test('a second attempt with different output is shown whole, with a notice', async () => {
   const { say, end, shown } = watched()
   await say('pid 17 ')
   await say('pid 18 ', { attempt: 2 })
@@ -96,7 +99,7 @@ test('a second attempt that prints something else is shown whole, and that is to
   expect(shown()).toBe('pid 17 (stdout differs)pid 18 done')
 })
 
-test('a second attempt is shown live when the first had said nothing', async () => {
+test('a second attempt is shown live when the first printed nothing', async () => {
   const { say, end, shown } = watched()
   await say('', { attempt: 1 })
   await say('pid 18 ', { attempt: 2 })
@@ -105,7 +108,7 @@ test('a second attempt is shown live when the first had said nothing', async () 
   expect(shown()).toBe('done')
 })
 
-test('a result that is shorter than what was lost is told as another', async () => {
+test('a result shorter than the output of a lost attempt is shown whole, with a notice', async () => {
   const { say, end, shown } = watched()
   await say('a long tale')
   await say('no', { attempt: 2 })
@@ -113,7 +116,7 @@ test('a result that is shorter than what was lost is told as another', async () 
   expect(shown()).toBe('a long tale(stdout differs)no')
 })
 
-test('a result that keeps less than was shown live brings nothing more', async () => {
+test('a result shorter than the live output of the same attempt adds nothing', async () => {
   const { say, end, shown } = watched()
   await say('very much output')
   shown()
@@ -121,7 +124,7 @@ test('a result that keeps less than was shown live brings nothing more', async (
   expect(shown()).toBe('')
 })
 
-test('nothing is written to who does not read', async () => {
+test('nothing more is written after the writer was closed', async () => {
   const { output, say, end, shown, close } = watched()
   close()
   await say('one')

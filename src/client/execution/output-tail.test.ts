@@ -64,13 +64,13 @@ const following = (...tellings: readonly ((out: Outgoing) => Promise<void> | voi
   }
 }
 
-test('a view that breaks off is taken up again, and nothing is shown twice', async () => {
+test('an interrupted FollowOutput is resumed, and nothing is shown twice', async () => {
   const service = following(
     async (out) => {
       out.write(piece('one '))
       out.write(piece('two '))
       await out.sent()
-      await new Promise((resolve) => setTimeout(resolve, 50)) // for what was sent to be read
+      await new Promise((resolve) => setTimeout(resolve, 50)) // until the client has read the pieces
       throw new GrpcError(STATUS.unavailable, 'going down')
     },
     () => {
@@ -84,7 +84,7 @@ test('a view that breaks off is taken up again, and nothing is shown twice', asy
 })
 
 test.each([STATUS.notFound, STATUS.permissionDenied, STATUS.internal])(
-  'a server that will not show it (code %i) is not asked again',
+  'FollowOutput that fails with code %i is not retried',
   async (code) => {
     const service = following(() => {
       throw new GrpcError(code, 'no')
@@ -93,7 +93,7 @@ test.each([STATUS.notFound, STATUS.permissionDenied, STATUS.internal])(
   },
 )
 
-test('other servers are read by the names that they give to the streams', async () => {
+test('without FollowOutput, output is read by the log stream names of the operation', async () => {
   const logs: Record<string, string> = { 'logs/out': 'printed', 'logs/err': 'odd' }
   const byteStream: Service = {
     name: 'google.bytestream.ByteStream',

@@ -6,13 +6,13 @@ import type { EnvVariable, PlatformProperty } from '../../model/command.ts'
 import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
 import { actionFieldsToProto, commandFieldsToProto } from '../../wire/reapi/action-fields.ts'
 import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
-import type { ExecutionResponse } from '../../wire/reapi/execution-operation.ts'
+import type { ExecutionResponse } from '../../wire/reapi/execution.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import { uploader } from '../cas/cas-upload.ts'
 import { bufferBlob } from '../cas/local-blob.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
 import { fromServer } from '../connection/server-fault.ts'
-import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from '../trees/upload-input.ts'
+import { type Inputs, STDIN_FILE, type UploadedInputs, uploadInput } from '../trees/upload-input.ts'
 
 /** A shell opens the file, and becomes the command. */
 const FROM_FILE = ['/bin/sh', '-c', `exec "$0" "$@" <${STDIN_FILE}`]
@@ -29,7 +29,7 @@ export interface ActionRunOptions extends Inputs {
 
 export interface PreparedAction {
   readonly actionDigest: Digest
-  readonly inputs: InputTree
+  readonly inputs: UploadedInputs
 }
 
 /** Sends the action with all that it refers to, as far as the server has not got it. */
@@ -67,13 +67,17 @@ export type ActionEnd =
 export function actionEnd({ status, result, cached, message }: ExecutionResponse, { fn }: Digest): ActionEnd {
   const read = (): ActionResult | undefined =>
     result && fromServer((bytes: Uint8Array) => actionResultFromProto(bytes, fn))(result)
-  const words = status.message || message
-  if (status.code === STATUS.deadlineExceeded) return { kind: 'timeout', message: words, result: read() }
-  if (status.code === STATUS.cancelled) return { kind: 'cancelled', message: words, result: read() }
-  if (status.code !== STATUS.ok) return refusal(status, words)
+  const text = status.message || message
+  if (status.code === STATUS.deadlineExceeded) return { kind: 'timeout', message: text, result: read() }
+  if (status.code === STATUS.cancelled) return { kind: 'cancelled', message: text, result: read() }
+  if (status.code !== STATUS.ok) return refusal(status, text)
   const whole = read()
   return whole === undefined
-    ? { kind: 'failed', code: STATUS.internal, message: 'the server says that it is done, and has no result' }
+    ? {
+        kind: 'failed',
+        code: STATUS.internal,
+        message: 'the server reported the end of the operation without a result',
+      }
     : { kind: 'result', result: whole, cached }
 }
 

@@ -163,7 +163,7 @@ async function* followed(
 }
 
 function taskEvent(event: string, data: string): TaskEvent {
-  const told: unknown = JSON.parse(data)
-  if (event === 'output') return { event, output: told as OutputFileView }
-  return { event: event === 'end' ? 'end' : 'state', task: told as SnippetTaskView }
+  const body: unknown = JSON.parse(data)
+  if (event === 'output') return { event, output: body as OutputFileView }
+  return { event: event === 'end' ? 'end' : 'state', task: body as SnippetTaskView }
 }

@@ -36,8 +36,8 @@ export function fileDownloads(client: CasClient, meter: TransferMeter): FileDown
   let bytes = 0
 
   const fill = (some: readonly FileDownload[]) => async () => {
-    const wanted = new Map(some.map(({ digest }) => [formatDigest(digest), digest]))
-    const found = await client.readMany([...wanted.values()])
+    const byName = new Map(some.map(({ digest }) => [formatDigest(digest), digest]))
+    const found = await client.readMany([...byName.values()])
     const writes = concurrencyLimit(WRITES_AT_ONCE)
     for (const { digest, write } of some) {
       const blob = found.get(formatDigest(digest))

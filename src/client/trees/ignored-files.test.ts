@@ -37,17 +37,17 @@ async function kept(root: string): Promise<string[]> {
   return found.sort()
 }
 
-test('outside of a repository only the files within the directory count', async () => {
+test('outside a repository only the .gitignore files within the directory count', async () => {
   const root = treeOf({ '.gitignore': 'a', 'in/a': '', 'in/b': '', 'in/.gitignore': 'b' })
   expect(await kept(join(root, 'in'))).toEqual(['.gitignore', 'a'])
 })
 
-test('a list of patterns that cannot be one is refused', async () => {
+test('a .gitignore larger than 1 MiB is refused', async () => {
   const root = treeOf({ '.gitignore': 'x'.repeat(1024 * 1024 + 1) })
   await expect(kept(root)).rejects.toThrow('.gitignore is larger than 1048576 bytes')
 })
 
-describeWith('git', 'as git does it', () => {
+describeWith('git', 'ignoredFiles', () => {
   const seed = seedOfRun()
   const random = randomFrom(seed)
   const pick = <T>(from: readonly T[]): T => from[random.below(from.length)] as T
@@ -60,21 +60,28 @@ describeWith('git', 'as git does it', () => {
   const rules = (): string => Array.from({ length: 1 + random.below(4) }, pattern).join('\n')
   const path = (): string => Array.from({ length: 1 + random.below(3) }, () => pick(NAMES)).join('/')
 
-  test.each(Array.from({ length: 15 }, (_, i) => i))(`in repository %i of seed ${seed}`, async () => {
-    const files: Record<string, string> = { '.gitignore': rules(), 'd/.gitignore': rules(), 'd/a/.gitignore': rules() }
-    const root = join(folder, `t${trees++}`)
-    for (let i = 0; i < 25; i++) files[`${pick(['', 'd/', 'd/a/'])}x${path()}`] = ''
-    for (let i = 0; i < 25; i++) files[`${pick(['', 'd/', 'd/a/'])}${path()}`] = ''
-    for (const [name, text] of Object.entries(files)) {
-      try {
-        mkdirSync(dirname(join(root, name)), { recursive: true })
-        writeFileSync(join(root, name), text)
-      } catch {
-        // a file is where a directory would have to be
+  test.each(Array.from({ length: 15 }, (_, i) => i))(
+    `omits the same files as git in random repository %i (seed ${seed})`,
+    async () => {
+      const files: Record<string, string> = {
+        '.gitignore': rules(),
+        'd/.gitignore': rules(),
+        'd/a/.gitignore': rules(),
       }
-    }
-    execFileSync('git', ['init', '-q'], { cwd: root })
-    const listed = execFileSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], { cwd: root })
-    expect(await kept(root)).toEqual(listed.toString().split('\0').filter(Boolean).sort())
-  })
+      const root = join(folder, `t${trees++}`)
+      for (let i = 0; i < 25; i++) files[`${pick(['', 'd/', 'd/a/'])}x${path()}`] = ''
+      for (let i = 0; i < 25; i++) files[`${pick(['', 'd/', 'd/a/'])}${path()}`] = ''
+      for (const [name, text] of Object.entries(files)) {
+        try {
+          mkdirSync(dirname(join(root, name)), { recursive: true })
+          writeFileSync(join(root, name), text)
+        } catch {
+          // A file is at the path of a directory.
+        }
+      }
+      execFileSync('git', ['init', '-q'], { cwd: root })
+      const listed = execFileSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], { cwd: root })
+      expect(await kept(root)).toEqual(listed.toString().split('\0').filter(Boolean).sort())
+    },
+  )
 })

@@ -92,7 +92,7 @@ function fetched(result: Partial<ActionResult>, wanted: readonly string[], more:
   const into = more.into ?? join(folder, `out-${outs++}`)
   const done = downloadOutputs(client, {
     result: { ...NOTHING, ...result },
-    wanted: new Set(wanted),
+    requested: new Set(wanted),
     into,
     trim: (_, whole) => whole,
     unsafeLinks: false,
@@ -106,7 +106,7 @@ function fetched(result: Partial<ActionResult>, wanted: readonly string[], more:
 
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8')
 
-test('files, directories and symlinks come to their places, with the directories that lead there', async () => {
+test('files, directories and symlinks are written to their paths, and parent directories are created', async () => {
   const { done, into } = fetched(
     {
       outputFiles: [await file('bin/tool', 'tool', true), await file('log', 'log')],
@@ -121,7 +121,7 @@ test('files, directories and symlinks come to their places, with the directories
   expect(readdirSync(into).sort()).toEqual(['bin', 'latest', 'lib', 'log'])
 })
 
-test('symlinks under their old names come too, and not twice', async () => {
+test('symlinks in the legacy fields are written too, once each', async () => {
   const both = { outputSymlinks: [link('l', 'x')], legacyFileSymlinks: [link('l', 'x')] }
   await fetched(both, ['l']).done
   const { done, into } = fetched({ legacyFileSymlinks: [link('l', 'x')], legacyDirectorySymlinks: [link('m', 'y')] }, [
@@ -132,8 +132,8 @@ test('symlinks under their old names come too, and not twice', async () => {
   expect(readdirSync(into).sort()).toEqual(['l', 'm'])
 })
 
-describe('a directory that has something in it', () => {
-  test('keeps what no output has the name of, and directories grow together', async () => {
+describe('download into a directory with content', () => {
+  test('keeps files that no output replaces, and merges directories', async () => {
     const { into } = fetched({}, [])
     mkdirSync(join(into, 'lib'), { recursive: true })
     for (const name of ['mine', 'lib/mine', 'lib/old']) writeFileSync(join(into, name), 'mine')
@@ -144,7 +144,7 @@ describe('a directory that has something in it', () => {
     expect(readdirSync(into).sort()).toEqual(['lib', 'mine', 'new'])
   })
 
-  test('is left as it was when an output cannot take its place', async () => {
+  test('fails and changes nothing when an output path is a directory', async () => {
     const { into } = fetched({}, [])
     mkdirSync(join(into, 'b'), { recursive: true })
     writeFileSync(join(into, 'a'), 'mine')
@@ -155,7 +155,7 @@ describe('a directory that has something in it', () => {
     expect(readdirSync(into).sort()).toEqual(['a', 'b'])
   })
 
-  test('nothing is written through a symlink that is there', async () => {
+  test('never writes through an existing symlink', async () => {
     const { into } = fetched({}, [])
     const elsewhere = join(folder, 'elsewhere')
     mkdirSync(into, { recursive: true })
@@ -170,9 +170,9 @@ describe('a directory that has something in it', () => {
   })
 })
 
-describe('a server that is not to be trusted', () => {
+describe('download from an untrusted server', () => {
   test.each(['../evil', '/evil', 'x/../../evil', 'other', 'out/', './out', 'out/x', ''])(
-    'cannot send %j when something else was asked for',
+    'an output at %j that was not requested is refused',
     async (path) => {
       for (const result of [
         { outputFiles: [await file(path, 'evil')] },
@@ -180,19 +180,19 @@ describe('a server that is not to be trusted', () => {
         { outputSymlinks: [link(path, 'x')] },
       ]) {
         const { done, into } = fetched(result, ['out'])
-        await expect(done).rejects.toThrow('which nobody asked for')
+        await expect(done).rejects.toThrow('which was not requested')
         expect(existsSync(into)).toBe(false)
       }
       expect(existsSync(join(folder, 'evil'))).toBe(false)
     },
   )
 
-  test('cannot send one output twice', async () => {
+  test('an output sent twice is refused', async () => {
     const result = { outputFiles: [await file('out', '1')], outputSymlinks: [link('out', '/etc/passwd')] }
     await expect(fetched(result, ['out']).done).rejects.toThrow('"out" twice')
   })
 
-  test.each(['/etc/passwd', '../../x', 'a/../../x', ''])('cannot make a symlink to %j', async (target) => {
+  test.each(['/etc/passwd', '../../x', 'a/../../x', ''])('a symlink to %j is refused', async (target) => {
     const { done, into } = fetched({ outputSymlinks: [link('out', target)] }, ['out'])
     await expect(done).rejects.toThrow(/the symlink "out" to/)
     expect(readdirSync(into)).toEqual([])
@@ -201,7 +201,7 @@ describe('a server that is not to be trusted', () => {
     expect(readdirSync(inTree.into)).toEqual([])
   })
 
-  test('cannot send other bytes, and then leaves nothing behind', async () => {
+  test('an output whose blob is missing is refused, and nothing is written', async () => {
     const digest = { ...(await put(Buffer.from('right'))), hash: '0'.repeat(64) }
     const { done, into } = fetched({ outputFiles: [{ ...(await file('out', 'x')), digest }] }, ['out'])
     await expect(done).rejects.toThrow(/has no blob/)
@@ -209,7 +209,7 @@ describe('a server that is not to be trusted', () => {
   })
 })
 
-test('of the whole working directory, what is as it was among the inputs is left out', async () => {
+test('changedOnly leaves out files and symlinks that equal the inputs', async () => {
   const same = await file('same', 'same')
   const inputs: Directory = {
     ...EMPTY,
@@ -231,7 +231,7 @@ test('of the whole working directory, what is as it was among the inputs is left
   expect(readdirSync(into).sort()).toEqual(['bit', 'changed', 'made', 'moved'])
 })
 
-test('paths are asked for in one spelling, and none that is within another', () => {
+test('outputPaths normalises paths and drops those inside another; absolute and climbing paths are refused', () => {
   expect(outputPaths(['b/', './a', 'a', 'b//c', 'bb'])).toEqual(['a', 'b', 'bb'])
   expect(outputPaths(['.', 'a'])).toEqual([''])
   for (const [path, words] of [
@@ -242,7 +242,7 @@ test('paths are asked for in one spelling, and none that is within another', () 
     expect(() => outputPaths([path as string])).toThrow(words)
 })
 
-test('outputs that are too large together are refused before anything is created', async () => {
+test('outputs over the limits for entries or bytes together are refused before anything is created', async () => {
   const result = {
     outputFiles: [await file('log', 'x'.repeat(600))],
     outputDirectories: [await directory('a', { a: '1', b: '2' }), await directory('b', { a: '1', b: '2' })],

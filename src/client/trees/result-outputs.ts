@@ -5,6 +5,7 @@ import type { ActionResult, OutputSymlink } from '../../model/action-result.ts'
 import { nodeNameProblem } from '../../model/directory.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
+import { downloadDenied, quotedPath } from './download-faults.ts'
 import { fileDownloads } from './file-downloads.ts'
 import type { Trim } from './remote-tree.ts'
 import { mustBeLink, openTree, orderOf, placeTree } from './tree-download.ts'
@@ -13,7 +14,7 @@ import { type MeasuredTree, mustFit, sumOf, TREE_LIMITS, type TreeSizeLimits } f
 export interface OutputsOptions {
   readonly result: ActionResult
   /** The paths that were asked for; '' for the whole working directory. */
-  readonly wanted: ReadonlySet<string>
+  readonly requested: ReadonlySet<string>
   /** Made if it is not there. What is in it stays, unless an output has the same name. */
   readonly into: string
   /** The part of the whole working directory to fetch. */
@@ -30,17 +31,17 @@ export interface OutputsOptions {
  * everything is first written to an empty temporary directory and then moved entry by entry, never through a symlink.
  * Conflicts are detected before the first entry is moved. Returns the paths that were written.
  */
-export async function downloadOutputs(client: CasClient, wish: OutputsOptions): Promise<Set<string>> {
-  const { result, into } = wish
+export async function downloadOutputs(client: CasClient, options: OutputsOptions): Promise<Set<string>> {
+  const { result, into } = options
   const symlinks = symlinksOf(result)
   const paths = [result.outputFiles, result.outputDirectories, symlinks].flatMap((some) => some.map(({ path }) => path))
-  mustBeWanted(paths, wish.wanted)
-  const trees = await openTrees(client, wish)
+  mustBeRequested(paths, options.requested)
+  const trees = await openTrees(client, options)
   await mkdir(into, { recursive: true })
-  const stage = join(into, `.windlass-${wish.newId().slice(0, 8)}.part`)
+  const stage = join(into, `.windlass-${options.newId().slice(0, 8)}.part`)
   try {
     await mkdir(stage)
-    await fill(stage, client, { ...wish, symlinks, trees })
+    await fill(stage, client, { ...options, symlinks, trees })
     const moves: Move[] = []
     await plan(stage, into, moves)
     for (const { from, to } of moves) await rename(from, to)
@@ -56,11 +57,12 @@ const symlinksOf = (result: ActionResult): readonly OutputSymlink[] =>
     ? result.outputSymlinks
     : [...result.legacyFileSymlinks, ...result.legacyDirectorySymlinks]
 
-function mustBeWanted(paths: readonly string[], wanted: ReadonlySet<string>): void {
+function mustBeRequested(paths: readonly string[], requested: ReadonlySet<string>): void {
   const seen = new Set<string>()
   for (const path of paths) {
-    if (!wanted.has(path)) throw refused(`the server sent the output ${quoted(path)}, which nobody asked for`)
-    if (seen.has(path)) throw refused(`the server sent the output ${quoted(path)} twice`)
+    if (!requested.has(path))
+      throw downloadDenied(`the server sent the output ${quotedPath(path)}, which was not requested`)
+    if (seen.has(path)) throw downloadDenied(`the server sent the output ${quotedPath(path)} twice`)
     seen.add(path)
   }
 }
@@ -96,8 +98,8 @@ interface Filling extends OutputsOptions {
   readonly trees: readonly OpenTree[]
 }
 
-async function fill(stage: string, client: CasClient, wish: Filling): Promise<void> {
-  const { result, symlinks, trees, unsafeLinks, newId, meter } = wish
+async function fill(stage: string, client: CasClient, options: Filling): Promise<void> {
+  const { result, symlinks, trees, unsafeLinks, newId, meter } = options
   for (const { path, tree, trim } of trees) {
     const at = await placeFor(stage, path)
     await placeTree(client, tree, { path: at, unsafeLinks, newId, meter, ...trim })
@@ -135,7 +137,9 @@ async function plan(from: string, to: string, moves: Move[]): Promise<void> {
     if (there === undefined || (!entry.isDirectory() && !there.isDirectory())) moves.push(move)
     else if (entry.isDirectory() && there.isDirectory()) await plan(move.from, move.to, moves)
     else
-      throw refused(`${move.to} is in the way: it is ${there.isDirectory() ? 'a' : 'no'} directory, unlike the output`)
+      throw downloadDenied(
+        `${move.to} is in the way: it is ${there.isDirectory() ? 'a' : 'no'} directory, unlike the output`,
+      )
   }
 }
 
@@ -151,10 +155,5 @@ function plainPath(text: string): string {
   const parts = text.split('/').filter((part) => part !== '' && part !== '.')
   const problem = text.startsWith('/') ? 'is absolute' : parts.map(nodeNameProblem).find(Boolean)
   if (problem === undefined) return parts.join('/')
-  throw new FaultError({ kind: 'invalid', what: `--output-path: ${quoted(text)} ${problem}` })
+  throw new FaultError({ kind: 'invalid', what: `--output-path: ${quotedPath(text)} ${problem}` })
 }
-
-const refused = (what: string): FaultError => new FaultError({ kind: 'denied', what })
-
-/** The names come from the server and are printed on a terminal. */
-const quoted = (text: string): string => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)

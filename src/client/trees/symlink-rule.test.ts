@@ -9,18 +9,18 @@ test.each([
   ['a/b/link', '../../c/d'],
   ['a/b/link', './..//../c'],
   ['link', '...'],
-])('%s → %s stays in its tree', (path, target) => {
+])('symlink %s → %s stays in its tree', (path, target) => {
   expect(leadsOut(path, target)).toBeUndefined()
 })
 
 test.each([
   ['link', '/etc/passwd', 'is absolute'],
   ['link', '//etc', 'is absolute'],
-  ['link', '..', 'climbs out of the tree'],
-  ['a/link', '../..', 'climbs out of the tree'],
-  ['a/link', './.././../x', 'climbs out of the tree'],
-  ['link', 'a/b/up/../x', 'climbs up behind a name'],
-  ['a/link', 'b/..', 'climbs up behind a name'],
-])('%s → %s may lead out: it %s', (path, target, words) => {
+  ['link', '..', 'leads out of the tree'],
+  ['a/link', '../..', 'leads out of the tree'],
+  ['a/link', './.././../x', 'leads out of the tree'],
+  ['link', 'a/b/up/../x', 'has .. after a name'],
+  ['a/link', 'b/..', 'has .. after a name'],
+])('symlink %s → %s may lead out of its tree: it %s', (path, target, words) => {
   expect(leadsOut(path, target)).toBe(words)
 })

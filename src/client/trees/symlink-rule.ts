@@ -13,8 +13,8 @@ export function leadsOut(path: string, target: string): string | undefined {
   for (const part of target.split('/')) {
     if (part === '' || part === '.') continue
     if (part !== '..') isDescending = true
-    else if (isDescending) return 'climbs up behind a name'
-    else if (--depth < 0) return 'climbs out of the tree'
+    else if (isDescending) return 'has .. after a name'
+    else if (--depth < 0) return 'leads out of the tree'
   }
   return undefined
 }

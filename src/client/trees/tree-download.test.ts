@@ -75,59 +75,62 @@ function get(digest: Digest, more: Partial<TreeDownloadOptions> & { from?: CasCl
   return { fetched, path, parent }
 }
 
-/** Refused, with nothing left behind. */
+/** The download is refused, and leaves nothing behind. */
 async function refused(digest: Digest, words: string, more: Parameters<typeof get>[1] = {}): Promise<void> {
   const { fetched, parent } = get(digest, more)
   await expect(fetched).rejects.toThrow(words)
   expect(readdirSync(parent)).toEqual([])
 }
 
-describe('names that no directory may have are refused', () => {
-  test.each(['..', '.', '', 'a/b', '/etc/passwd', '../../x', 'a\0b'])('a file called %j', async (name) => {
-    await refused(await putDirectory({ files: [await file(name, 'x')] }), 'the server sent what cannot be')
+describe('tree download with invalid names', () => {
+  test.each(['..', '.', '', 'a/b', '/etc/passwd', '../../x', 'a\0b'])('a file named %j is refused', async (name) => {
+    await refused(await putDirectory({ files: [await file(name, 'x')] }), 'the server sent an invalid response')
   })
 
-  test.each(['..', '/', 'a/../..'])('a directory called %j', async (name) => {
+  test.each(['..', '/', 'a/../..'])('a directory named %j is refused', async (name) => {
     const child = await putDirectory({ files: [await file('x', 'x')] })
-    await refused(await putDirectory({ directories: [{ name, digest: child }] }), 'the server sent what cannot be')
+    await refused(await putDirectory({ directories: [{ name, digest: child }] }), 'the server sent an invalid response')
   })
 
-  test.each(['..', '/tmp/x'])('a symlink called %j', async (name) => {
-    await refused(await putDirectory({ symlinks: [link(name, 'x')] }), 'the server sent what cannot be')
+  test.each(['..', '/tmp/x'])('a symlink named %j is refused', async (name) => {
+    await refused(await putDirectory({ symlinks: [link(name, 'x')] }), 'the server sent an invalid response')
   })
 
-  test('one name for a symlink and a file, which would be written through it', async () => {
+  test('one name for a symlink and a file is refused: the file would be written through the symlink', async () => {
     const digest = await putDirectory({ symlinks: [link('a', '/tmp')], files: [await file('a', 'x')] })
     await refused(digest, 'comes twice', { unsafeLinks: true })
   })
 
-  test('one name for a symlink and a directory', async () => {
+  test('one name for a symlink and a directory is refused', async () => {
     const child = await putDirectory({ files: [await file('x', 'x')] })
     const digest = await putDirectory({ symlinks: [link('a', '/tmp')], directories: [{ name: 'a', digest: child }] })
     await refused(digest, 'comes twice', { unsafeLinks: true })
   })
 
-  test('a directory that is no message at all', async () => {
-    await refused(await put(Buffer.from([0x0a, 0xff, 0x01])), 'the server sent what cannot be: malformed Directory')
+  test('a malformed Directory message is refused', async () => {
+    await refused(
+      await put(Buffer.from([0x0a, 0xff, 0x01])),
+      'the server sent an invalid response: malformed Directory',
+    )
   })
 })
 
-describe('symlinks', () => {
-  test.each(['/etc/passwd', '..', '../x', 'a/../..', './../x'])('one to %s is refused', async (target) => {
-    await refused(await putDirectory({ symlinks: [link('l', target)] }), '--unsafe-links makes it nevertheless')
+describe('tree download with symlinks', () => {
+  test.each(['/etc/passwd', '..', '../x', 'a/../..', './../x'])('a symlink to %s is refused', async (target) => {
+    await refused(await putDirectory({ symlinks: [link('l', target)] }), '--unsafe-links creates it anyway')
   })
 
-  test('is made as it is for who asks for it', async () => {
+  test('a symlink to an absolute path is created with unsafeLinks', async () => {
     const { fetched, path } = get(await putDirectory({ symlinks: [link('l', '/etc/passwd')] }), { unsafeLinks: true })
     await fetched
     expect(readlinkSync(join(path, 'l'))).toBe('/etc/passwd')
   })
 
-  test.each(['', 'a\0b'])('one to %j is refused even then', async (target) => {
+  test.each(['', 'a\0b'])('a symlink to %j is refused even with unsafeLinks', async (target) => {
     await refused(await putDirectory({ symlinks: [link('l', target)] }), 'leads nowhere', { unsafeLinks: true })
   })
 
-  test('those that stay in the tree are made', async () => {
+  test('symlinks that stay in the tree are created', async () => {
     const child = await putDirectory({ symlinks: [link('up', '../file'), link('loop', 'loop')] })
     const digest = await putDirectory({ files: [await file('file', 'x')], directories: [{ name: 'd', digest: child }] })
     const { fetched, path } = get(digest)
@@ -136,8 +139,8 @@ describe('symlinks', () => {
   })
 })
 
-describe('a few messages that name more files than fit anywhere are refused before anything is created', () => {
-  /** A directory that holds the next one twice, `levels` deep, over one file. */
+describe('tree download over the limits', () => {
+  /** A directory that contains the next one twice, `levels` deep, with one file at the end. */
   async function doubled(levels: number, fileSize = 1): Promise<Directory[]> {
     const digest = { ...(await put(Buffer.from('x'))), size: fileSize }
     const directories: Directory[] = [{ ...EMPTY, files: [await file('x', 'x', { digest })] }]
@@ -150,7 +153,7 @@ describe('a few messages that name more files than fit anywhere are refused befo
   }
   const LIMITS = { mostEntries: 500, mostBytes: 1000 }
 
-  test('as a Tree of 9 KB', async () => {
+  test('a Tree of 9 KB that expands to 3.7e+27 entries is refused before anything is created', async () => {
     const [root = EMPTY, ...children] = await doubled(90)
     const bytes = treeToProto({ root, children })
     expect(bytes.length).toBeLessThan(16_000)
@@ -158,19 +161,19 @@ describe('a few messages that name more files than fit anywhere are refused befo
     await refused(await put(bytes), words, { isTree: true })
   })
 
-  test('as Directories', async () => {
+  test('Directories that exceed mostEntries are refused before anything is created', async () => {
     const directories = await doubled(60)
     const [root] = await Promise.all(directories.map((one) => put(directoryToProto(one))))
     await refused(root as Digest, '--max-entries raises the limit', { limits: LIMITS })
   })
 
-  test('by their bytes', async () => {
+  test('a Tree that exceeds mostBytes is refused before anything is created', async () => {
     const [root = EMPTY, ...children] = await doubled(4, 100)
     const digest = await put(treeToProto({ root, children }))
     await refused(digest, 'at least 1600 bytes, and the limit is 1000', { isTree: true, limits: LIMITS })
   })
 
-  test('and one within the limits is created', async () => {
+  test('a Tree of exactly the limits is created', async () => {
     const [root = EMPTY, ...children] = await doubled(4)
     const digest = await put(treeToProto({ root, children }))
     const { fetched } = get(digest, { isTree: true, limits: { mostEntries: 46, mostBytes: 16 } })
@@ -178,32 +181,32 @@ describe('a few messages that name more files than fit anywhere are refused befo
   })
 })
 
-describe('what is not there', () => {
-  test('a file', async () => {
+describe('tree download with missing blobs', () => {
+  test('a missing file is an error with its digest', async () => {
     const ghost: Digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 7 }
     await refused(await putDirectory({ files: [await file('x', '', { digest: ghost })] }), formatDigest(ghost))
   })
 
-  test('a directory', async () => {
+  test('a missing directory is an error with its digest', async () => {
     const ghost: Digest = { fn: 'sha256', hash: 'cd'.repeat(32), size: 7 }
     const digest = await putDirectory({ directories: [{ name: 'd', digest: ghost }] })
     await refused(digest, `the server has no directory ${formatDigest(ghost)}`)
   })
 
-  test('a directory so large that it cannot be meant', async () => {
+  test('a directory digest of 1 TiB is refused as too large', async () => {
     const ghost: Digest = { fn: 'sha256', hash: 'ef'.repeat(32), size: 2 ** 40 }
     await refused(await putDirectory({ directories: [{ name: 'd', digest: ghost }] }), 'is too large for a directory')
   })
 
-  test('a child of a tree', async () => {
+  test('a missing child of a Tree is an error', async () => {
     const child: Digest = { fn: 'sha256', hash: '12'.repeat(32), size: 7 }
     const root = { ...EMPTY, directories: [{ name: 'd', digest: child }] }
     await refused(await put(treeToProto({ root, children: [] })), 'the server has no tree', { isTree: true })
   })
 })
 
-describe('a server that lies', () => {
-  test.each([1000, 600_000])('about a file of %i bytes is caught, and nothing stays', async (size) => {
+describe('tree download from a server that sends wrong bytes', () => {
+  test.each([1000, 600_000])('for a file of %i bytes is refused, and nothing is left', async (size) => {
     const digest = await put(Buffer.alloc(size, 'a'))
     const root = await putDirectory({ files: [await file('x', '', { digest })] })
     const wrong = Buffer.alloc(size, 'b')
@@ -221,14 +224,14 @@ describe('a server that lies', () => {
     await refused(root, `the server sent other bytes for ${formatDigest(digest)}`, { from: liar })
   })
 
-  test('about a directory', async () => {
+  test('for a directory is refused', async () => {
     const root = await putDirectory({ files: [await file('x', 'x')] })
     const other = directoryToProto({ ...EMPTY, symlinks: [link('l', 'm')] })
     const liar: CasClient = { ...client, readMany: async () => new Map([[formatDigest(root), other]]) }
     await refused(root, 'the server sent other bytes', { from: liar })
   })
 
-  test('by sending more and more is not listened to', async () => {
+  test('without end is stopped after the declared size', async () => {
     const digest = await put(Buffer.alloc(600_000, 'a'))
     const root = await putDirectory({ files: [await file('x', '', { digest })] })
     let sent = 0
@@ -243,10 +246,10 @@ describe('a server that lies', () => {
   })
 })
 
-describe('properties', () => {
+describe('tree download, node properties', () => {
   const at = (seconds: number, unixMode?: number) => ({ named: [], mtime: { seconds, nanos: 500_000_000 }, unixMode })
 
-  test('times and permissions are as the tree has them, of files, directories and links', async () => {
+  test('times and permissions of files, directories and symlinks are set from the tree', async () => {
     const child = await putDirectory({
       files: [await file('read-only', 'x', { properties: at(1000, 0o444) })],
       properties: at(2000, 0o555),
@@ -263,10 +266,10 @@ describe('properties', () => {
     expect([seen('d').mode & 0o7777, seen('d').mtimeMs]).toEqual([0o555, 2_000_500])
     expect(seen('l').mtimeMs).toBe(3_000_500)
     expect([seen('run').mode & 0o100, seen('plain').mode & 0o111]).toEqual([0o100, 0])
-    chmodSync(join(path, 'd'), 0o755) // otherwise a user that is not root cannot delete it
+    chmodSync(join(path, 'd'), 0o755) // otherwise a user other than root cannot delete it
   })
 
-  test('nobody gets to run a program as somebody else', async () => {
+  test('setuid and setgid bits are dropped', async () => {
     const digest = await putDirectory({ files: [await file('x', 'x', { properties: at(1000, 0o6755) })] })
     const { fetched, path } = get(digest)
     await fetched
@@ -274,7 +277,7 @@ describe('properties', () => {
   })
 })
 
-test('what is there already is not touched', async () => {
+test('tree download refuses a target that exists, except an empty directory', async () => {
   const digest = await putDirectory({ files: [await file('x', 'new')] })
   const full = join(folder, 'full')
   mkdirSync(full)

@@ -1,18 +1,16 @@
-import { chmod, lutimes, mkdir, open, readdir, symlink, utimes } from 'node:fs/promises'
+import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Digest } from '../../base/digest.ts'
-import { FaultError } from '../../base/fault.ts'
 import type { NodeProperties } from '../../model/node-properties.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import { madeBeside } from '../cas/part-path.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
+import { collided, downloadDenied, quotedPath } from './download-faults.ts'
 import { type FileDownload, type FileDownloads, fileDownloads } from './file-downloads.ts'
+import { LateEntries, PERMISSIONS, timesOf } from './late-entries.ts'
 import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories, type Trim } from './remote-tree.ts'
 import { leadsOut } from './symlink-rule.ts'
 import { type MeasuredTree, measureTree, mustFit, TREE_LIMITS, type TreeSizeLimits } from './tree-totals.ts'
-
-/** Permission bits only: a server must not set setuid and setgid. */
-const PERMISSIONS = 0o777
 
 export interface TreeName {
   /** The digest of a Directory or, when `isTree`, of a Tree. */
@@ -49,22 +47,22 @@ export async function openTree(client: CasClient, { digest, isTree, trim, limits
  * Writes a tree of the server to a new local directory. The server is not trusted: names are validated, every file and
  * directory must be new, and symlinks are created last, so that nothing is written through one.
  */
-export async function downloadTree(client: CasClient, wish: TreeDownloadOptions): Promise<TreeCount> {
-  await mustBeFree(wish.path)
-  return await placeTree(client, await openTree(client, wish), wish)
+export async function downloadTree(client: CasClient, options: TreeDownloadOptions): Promise<TreeCount> {
+  await mustBeFree(options.path)
+  return await placeTree(client, await openTree(client, options), options)
 }
 
 /** The same for a tree that is open. */
 export async function placeTree(
   client: CasClient,
   { root, source }: MeasuredTree,
-  wish: Omit<TreeDownloadOptions, keyof TreeName> & Pick<TreeName, 'trim'>,
+  options: Omit<TreeDownloadOptions, keyof TreeName> & Pick<TreeName, 'trim'>,
 ): Promise<TreeCount> {
-  return await madeBeside(wish.path, wish.newId(), async (part) => {
+  return await madeBeside(options.path, options.newId(), async (part) => {
     await mkdir(part)
-    const tools = { part, wish, files: fileDownloads(client, wish.meter), later: new Later() }
+    const tools = { part, options, files: fileDownloads(client, options.meter), later: new LateEntries() }
     const count = { files: 0, directories: 0, symlinks: 0 }
-    for await (const remote of remoteDirectories(root, source, wish.trim)) {
+    for await (const remote of remoteDirectories(root, source, options.trim)) {
       const { files, directories, symlinks } = remote.directory
       count.files += files.length
       count.directories += directories.length
@@ -79,17 +77,17 @@ export async function placeTree(
 
 interface Placing {
   readonly part: string
-  readonly wish: Pick<TreeDownloadOptions, 'unsafeLinks'>
+  readonly options: Pick<TreeDownloadOptions, 'unsafeLinks'>
   readonly files: FileDownloads
-  readonly later: Later
+  readonly later: LateEntries
 }
 
 /** Makes what is in one directory, which is there already. */
-async function place({ path, directory }: RemoteDirectory, { part, wish, files, later }: Placing): Promise<void> {
+async function place({ path, directory }: RemoteDirectory, { part, options, files, later }: Placing): Promise<void> {
   const inTree = (name: string): string => (path === '' ? name : `${path}/${name}`)
   for (const { name } of directory.directories) await mkdir(join(part, inTree(name))).catch(collided(inTree(name)))
   for (const { name, target, properties } of directory.symlinks) {
-    mustBeLink(inTree(name), target, wish.unsafeLinks)
+    mustBeLink(inTree(name), target, options.unsafeLinks)
     later.symlinks.push({ path: join(part, inTree(name)), target, properties })
   }
   for (const file of directory.files) await files.add(orderOf(join(part, inTree(file.name)), file))
@@ -100,8 +98,8 @@ export function mustBeLink(path: string, target: string, unsafeLinks: boolean): 
   const isNone = target === '' || target.includes('\0')
   const problem = isNone ? 'leads nowhere' : unsafeLinks ? undefined : leadsOut(path, target)
   if (problem === undefined) return
-  const way = isNone ? '' : ' (--unsafe-links makes it nevertheless)'
-  throw refused(`the symlink ${quoted(path)} to ${quoted(target)} ${problem}${way}`)
+  const way = isNone ? '' : ' (--unsafe-links creates it anyway)'
+  throw downloadDenied(`the symlink ${quotedPath(path)} to ${quotedPath(target)} ${problem}${way}`)
 }
 
 type Named = { readonly digest: Digest; readonly executable: boolean; readonly properties: NodeProperties | undefined }
@@ -120,47 +118,10 @@ export const orderOf = (path: string, { digest, executable, properties }: Named)
   },
 })
 
-/** Work that waits until all files exist. */
-class Later {
-  readonly symlinks: { path: string; target: string; properties: NodeProperties | undefined }[] = []
-  readonly directories: [path: string, properties: NodeProperties][] = []
-
-  async finish(): Promise<void> {
-    for (const { path, target, properties } of this.symlinks) {
-      await symlink(target, path).catch(collided(path))
-      if (properties?.mtime !== undefined) await lutimes(path, ...timesOf(properties))
-    }
-    // Children first: they need a parent that can be entered, and making them changes its time.
-    for (const [path, properties] of this.directories.reverse()) {
-      if (properties.mtime !== undefined) await utimes(path, ...timesOf(properties))
-      if (properties.unixMode !== undefined) await chmod(path, properties.unixMode & PERMISSIONS)
-    }
-  }
-}
-
-/** As text: a negative number, which is a time before 1970, Node takes for now. */
-function timesOf({ mtime }: NodeProperties): [atime: string, mtime: string] {
-  const seconds = String((mtime?.seconds ?? 0) + (mtime?.nanos ?? 0) / 1e9)
-  return [seconds, seconds]
-}
-
 async function mustBeFree(path: string): Promise<void> {
   const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
-    throw error.code === 'ENOTDIR' ? refused(`${path} is there already`) : error
+    throw error.code === 'ENOTDIR' ? downloadDenied(`${path} is there already`) : error
   })
-  if (names !== undefined && names.length > 0) throw refused(`${path} is there already, and not empty`)
+  if (names !== undefined && names.length > 0) throw downloadDenied(`${path} is there already, and not empty`)
 }
-
-/** Two names that this file system takes for one. */
-const collided =
-  (path: string) =>
-  (error: NodeJS.ErrnoException): never => {
-    if (error.code === 'EEXIST') throw refused(`${quoted(path)} comes twice on this file system`)
-    throw error
-  }
-
-const refused = (what: string): FaultError => new FaultError({ kind: 'denied', what })
-
-/** The names come from the server and are printed on a terminal. */
-const quoted = (text: string): string => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)

@@ -101,12 +101,11 @@ function totalsOf(root: string, nodes: ReadonlyMap<string, Node>): TreeTotals {
     const key = stack.at(-1) as string
     const node = nodes.get(key) as Node
     const open = done.has(key) ? [] : node.children.filter((child) => !done.has(child))
-    if (open.length > 0) {
-      stack.push(...open)
-      continue
-    }
+    for (const child of open) stack.push(child)
+    if (open.length > 0) continue
     stack.pop()
-    done.set(key, sumOf([node, ...node.children.map((child) => done.get(child) as TreeTotals)]))
+    // Many directories may have pushed it; it is summed up once.
+    if (!done.has(key)) done.set(key, sumOf([node, ...node.children.map((child) => done.get(child) as TreeTotals)]))
   }
   return done.get(root) as TreeTotals
 }

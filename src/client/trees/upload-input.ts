@@ -10,7 +10,7 @@ import { bufferBlob, type LocalBlob } from '../cas/local-blob.ts'
 import { ignoredFiles } from './ignored-files.ts'
 import { sendDirectory } from './local-tree.ts'
 
-export interface InputTree {
+export interface UploadedInputs {
   readonly root: Digest
   /** Every directory of it, by its path from the root, which is ''. */
   readonly directories: ReadonlyMap<string, Directory>
@@ -32,7 +32,7 @@ export const STDIN_FILE = '.windlass-stdin'
 export async function uploadInput(
   { input: path, allFiles, stdin }: Inputs,
   { fn, uploads }: { readonly fn: DigestFunction; readonly uploads: Uploader },
-): Promise<InputTree> {
+): Promise<UploadedInputs> {
   const directories = new Map<string, Directory>()
   const extra = stdin === undefined ? [] : [fileNode(stdin)]
   if (stdin !== undefined) await uploads.add(stdin)
@@ -57,7 +57,7 @@ const fileNode = ({ digest }: LocalBlob): FileNode => ({
 async function uploadAlone(
   files: readonly FileNode[],
   { fn, uploads }: { readonly fn: DigestFunction; readonly uploads: Uploader },
-): Promise<InputTree> {
+): Promise<UploadedInputs> {
   const directory: Directory = { files, directories: [], symlinks: [], properties: undefined }
   const bytes = directoryToProto(directory)
   const root = digestOf(fn, bytes)

@@ -48,18 +48,19 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
   const send = async (blob: LocalBlob): Promise<void> => {
     const { digest } = blob
     const path = pathOf(digest)
-    if (digest.size >= ASKED_FROM_BYTES && (await said(caller.call({ method: 'HEAD', path }, signal))) === 200) return
+    if (digest.size >= ASKED_FROM_BYTES && (await statusOf(caller.call({ method: 'HEAD', path }, signal))) === 200)
+      return
     const body = digest.size <= WHOLE_BYTES ? await blob.whole() : blob.pieces()
     const headers = { 'content-length': String(digest.size) }
     const answer = await caller.call({ method: 'PUT', path, headers, body }, signal)
-    const words = await wholeText(answer)
-    if (answer.status >= 300) throw refused(`${blob.name} was not taken`, answer, words)
+    const text = await wholeText(answer)
+    if (answer.status >= 300) throw refused(`the server did not accept ${blob.name}`, answer, text)
     sent(digest.size)
   }
   const get = async (digest: Digest): Promise<ApiResponse> => {
     const answer = await caller.call({ method: 'GET', path: pathOf(digest) }, signal)
     if (answer.status === 200) return answer
-    throw refused(`${formatDigest(digest)} cannot be had`, answer, await wholeText(answer))
+    throw refused(`cannot download ${formatDigest(digest)}`, answer, await wholeText(answer))
   }
   const whole = async (digest: Digest): Promise<Uint8Array> => {
     const pieces: Uint8Array[] = []
@@ -119,17 +120,18 @@ const checked = ({ hash, size }: Digest) =>
       count += piece.length
       yield piece
     }
-    if (count !== size || hasher.digest('hex') !== hash) throw refused(`the bytes of ${hash}/${size} came wrong`)
+    if (count !== size || hasher.digest('hex') !== hash)
+      throw refused(`the bytes of ${hash}/${size} did not arrive intact`)
   }
 
-async function said(answer: Promise<ApiResponse>): Promise<number> {
+async function statusOf(answer: Promise<ApiResponse>): Promise<number> {
   const { status, body } = await answer
   body.resume()
   return status
 }
 
-const refused = (what: string, answer?: ApiResponse, words = ''): FaultError =>
+const refused = (what: string, answer?: ApiResponse, text = ''): FaultError =>
   new FaultError({
     kind: 'unavailable',
-    what: `${what}${answer === undefined ? '' : `: the server says ${answer.status} ${words.slice(0, 200)}`}`,
+    what: `${what}${answer === undefined ? '' : `: the server says ${answer.status} ${text.slice(0, 200)}`}`,
   })

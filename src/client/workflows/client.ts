@@ -102,7 +102,7 @@ async function dataIn(answer: ApiResponse): Promise<unknown> {
 }
 
 const strange = ({ status }: ApiResponse): FaultError =>
-  new FaultError({ kind: 'unavailable', what: `this is no server that runs workflows: it says ${status}` })
+  new FaultError({ kind: 'unavailable', what: `the server does not run workflows: it returned status ${status}` })
 
 interface ServerEvent {
   readonly name: string

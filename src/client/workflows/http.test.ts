@@ -22,7 +22,7 @@ async function listening(server: ReturnType<typeof createServer>) {
   return (server.address() as AddressInfo).port
 }
 
-test('asks below the path of its server, with a body or in pieces', async () => {
+test('apiCaller sends requests below the base path of its URL, with a buffer or a stream as body', async () => {
   const server = createServer(echo)
   const caller = apiCaller({ url: new URL(`http://127.0.0.1:${await listening(server)}/base/`) })
   const put = { method: 'PUT', path: '/x' }
@@ -36,7 +36,7 @@ test('asks below the path of its server, with a body or in pieces', async () => 
   server.close()
 })
 
-test('trusts whom it is told to trust, and nobody else', async () => {
+test('apiCaller trusts only the configured certificate authority', async () => {
   const authority = createAuthority()
   const { key, cert } = authority.server()
   const server = createSecureServer({ key, cert }, echo)
@@ -50,7 +50,7 @@ test('trusts whom it is told to trust, and nobody else', async () => {
   server.close()
 })
 
-test('a client that starts does not load a WebSocket client that it has no use for', () => {
+test('importing the HTTP client does not load undici, which has the WebSocket client', () => {
   const module = new URL('./http.ts', import.meta.url).href
   const script = `const { apiCaller } = await import(${JSON.stringify(module)})
     apiCaller({ url: new URL('http://localhost') })

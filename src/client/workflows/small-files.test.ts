@@ -19,14 +19,14 @@ async function* pieces(text: string, length: number): AsyncGenerator<Uint8Array>
   for (let at = 0; at < text.length; at += length) yield Buffer.from(text.slice(at, at + length))
 }
 
-test.each([1, 7, 71, 1000])('files come whole in pieces of %i bytes', async (length) => {
+test.each([1, 7, 71, 1000])('small files are read from pieces of %i bytes', async (length) => {
   const texts = ['one', 'two\nlines\n', 'three'.repeat(30)]
   const into = folder()
   const paths = await smallFilesIn(pieces(texts.map(told).join(''), length), texts.map(digest), into)
   expect(texts.map((text) => readFileSync(paths.get(digest(text).hash) ?? '', 'utf8'))).toEqual(texts)
 })
 
-test('what nobody asked for, or what comes again, is passed over', async () => {
+test('files that were not requested, or were already received, are ignored', async () => {
   const into = folder()
   const paths = await smallFilesIn(pieces(told('x') + told('y') + told('x'), 10), [digest('x'), digest('z')], into)
   expect([...paths.keys()]).toEqual([digest('x').hash])
@@ -39,8 +39,8 @@ test.each([
   ['a size beyond all reason', `${digest('xx').hash}/99999999\nxx`],
   ['no line at all', 'x'.repeat(200)],
   ['half a file', told('xx').slice(0, -1)],
-])('a server that sends %s is not believed', async (_, body) => {
+])('a response with %s is refused, and nothing is written', async (_, body) => {
   const into = folder()
-  await expect(smallFilesIn(pieces(body, 1000), [digest('xx')], into)).rejects.toThrow('not known here')
+  await expect(smallFilesIn(pieces(body, 1000), [digest('xx')], into)).rejects.toThrow('does not know')
   expect(readdirSync(into)).toEqual([])
 })

@@ -16,10 +16,10 @@ const NEW_LINE = 10
  */
 export async function smallFilesIn(
   body: AsyncIterable<Uint8Array>,
-  wanted: readonly Digest[],
+  digests: readonly Digest[],
   folder: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const open = new Map(wanted.map((digest) => [formatDigest(digest), digest]))
+  const open = new Map(digests.map((digest) => [formatDigest(digest), digest]))
   const paths = new Map<string, string>()
   const take = (name: string, bytes: Uint8Array): void => {
     const digest = open.get(name)
@@ -52,4 +52,4 @@ function firstIn(held: Buffer): { readonly name: string; readonly bytes: Buffer;
 }
 
 const strange = (): FaultError =>
-  new FaultError({ kind: 'unavailable', what: 'the server sends outputs in a way that is not known here' })
+  new FaultError({ kind: 'unavailable', what: 'the server uses an encoding of outputs that this client does not know' })

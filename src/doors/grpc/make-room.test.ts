@@ -3,7 +3,7 @@ import type { ServerCall, UnaryMethod } from '../../grpc/service.ts'
 import { fakeCall } from '../../testing/grpc-call.ts'
 import { makingRoomForEcho, remakingForRoom } from './make-room.ts'
 
-/** A call with or without room; says what it was asked for. */
+/** A call with or without room; records the requested sizes. */
 function callWith(room: Promise<void> | undefined): { call: ServerCall; asked: number[] } {
   const asked: number[] = []
   const note = (bytes: number) => {
@@ -13,7 +13,7 @@ function callWith(room: Promise<void> | undefined): { call: ServerCall; asked: n
   return { call: { ...fakeCall(), room: note }, asked }
 }
 
-/** Answers one byte more each time that it is run. */
+/** Returns a response that is one byte longer each time. */
 function growing(): { method: UnaryMethod; runs: () => number } {
   let runs = 0
   return { method: { kind: 'unary', handle: async () => Buffer.alloc(++runs) }, runs: () => runs }
@@ -21,15 +21,15 @@ function growing(): { method: UnaryMethod; runs: () => number } {
 
 const request = Buffer.from('request')
 
-describe('an answer that is made before its size is known', () => {
-  test('goes out as it is when there is room', async () => {
+describe('response whose size is known only after it was made', () => {
+  test('the response is sent unchanged when there is room', async () => {
     const { method, runs } = growing()
     const { call, asked } = callWith(undefined)
     expect(await remakingForRoom(method).handle(request, call)).toHaveLength(1)
     expect([asked, runs()]).toEqual([[1], 1])
   })
 
-  test('is made again when there was none, once there is', async () => {
+  test('the response is made again when room was missing, after there is room', async () => {
     const { method, runs } = growing()
     const room = Promise.withResolvers<void>()
     const answer = remakingForRoom(method).handle(request, callWith(room.promise).call)
@@ -39,14 +39,14 @@ describe('an answer that is made before its size is known', () => {
     expect(await answer).toHaveLength(2)
   })
 
-  test('is not looked at when it was made at once: its maker did not wait for anything', () => {
+  test('no room is requested for a response that was made synchronously', () => {
     const { call, asked } = callWith(undefined)
     expect(remakingForRoom({ kind: 'unary', handle: (bytes) => bytes }).handle(request, call)).toBe(request)
     expect(asked).toEqual([])
   })
 })
 
-test('a method that echoes begins when there is room for as much as it was sent', async () => {
+test('an echoing method begins when there is room for as many bytes as its request has', async () => {
   const { method, runs } = growing()
   const room = Promise.withResolvers<void>()
   const { call, asked } = callWith(room.promise)

@@ -1,8 +1,8 @@
 import type { UnaryMethod } from '../../grpc/service.ts'
 
 /**
- * For reads whose answers may be large and of unknown size: an answer that finds no room in the connection is discarded
- * and made again when there is room, so that it does not wait in memory for a peer that does not read.
+ * For reads whose responses may be large and of unknown size. A response that does not fit into the connection's buffer
+ * is discarded, and made again when there is space, so that it does not wait in memory for a peer that does not read.
  */
 export const remakingForRoom = (method: UnaryMethod): UnaryMethod => ({
   ...needingItsRequest(method),
@@ -16,7 +16,7 @@ export const remakingForRoom = (method: UnaryMethod): UnaryMethod => ({
   },
 })
 
-/** For methods that answer with about what they were sent. */
+/** For methods whose response is about as large as their request. */
 export const makingRoomForEcho = (method: UnaryMethod): UnaryMethod => ({
   ...needingItsRequest(method),
   handle(request, call) {

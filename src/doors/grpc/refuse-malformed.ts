@@ -1,6 +1,9 @@
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 
-/** Answers INVALID_ARGUMENT when the caller's bytes cannot be read: its mistake, so it must not count as our bug. */
+/**
+ * Returns INVALID_ARGUMENT when the caller's bytes cannot be decoded. The caller made the mistake, so it must not count
+ * as a bug of the server.
+ */
 export const refusingMalformed =
   <T>(decode: (bytes: Uint8Array) => T) =>
   (bytes: Uint8Array): T => {

@@ -7,7 +7,7 @@ import { fakeCall } from '../../testing/grpc-call.ts'
 import { statusFromProto } from '../../wire/google/status.ts'
 import { reportingFaults } from './report-faults.ts'
 
-/** What clients take in trailers, as most of them are set. */
+/** The limit that most clients have for trailers. */
 const TRAILERS = 8 * 1024
 
 async function toldOf(error: unknown, isLate = false): Promise<unknown> {
@@ -30,7 +30,7 @@ async function grpcErrorOf(fault: Fault): Promise<GrpcError> {
   return told
 }
 
-/** The fields and what HTTP/2 counts for each of them. */
+/** The fields, plus the overhead that HTTP/2 counts for each. */
 const trailerBytes = ({ message, details }: GrpcError): number =>
   encodeURIComponent(message).length + Math.ceil((details?.length ?? 0) / 3) * 4 + 3 * 32 + 60
 
@@ -48,21 +48,21 @@ function violationsIn({ details }: GrpcError) {
   return { report, subjects: detail.violations.map(({ subject }) => subject) }
 }
 
-describe('a fault', () => {
-  test('is told in gRPC’s words, whether it is thrown at once or later', async () => {
+describe('fault', () => {
+  test('a fault becomes a gRPC status, whether it is thrown synchronously or not', async () => {
     for (const isLate of [false, true]) {
       const told = await toldOf(new FaultError({ kind: 'absent', what: 'no such blob' }), isLate)
       expect(told).toMatchObject({ name: 'GrpcError', code: STATUS.notFound, message: 'no such blob' })
     }
   })
 
-  test('that is none is left as it is: a bug, of which no caller is told', async () => {
+  test('an error that is no FaultError is passed on unchanged', async () => {
     const bug = new TypeError('undefined is not a function')
     expect(await toldOf(bug)).toBe(bug)
     expect(await toldOf(bug, true)).toBe(bug)
   })
 
-  test('says when to come back', async () => {
+  test('an exhausted fault has RetryInfo with its delay', async () => {
     const { code, details } = await grpcErrorOf({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 })
     expect(code).toBe(STATUS.resourceExhausted)
     expect(statusFromProto(details as Uint8Array).details).toEqual([{ kind: 'RetryInfo', retryDelayMs: 5000 }])
@@ -70,31 +70,34 @@ describe('a fault', () => {
 })
 
 describe('missing blobs', () => {
-  test('are all named, when they are few', async () => {
+  test('20 missing blobs are all listed', async () => {
     const error = await grpcErrorOf({ kind: 'missing', digests: digests(20) })
     expect(error.message).toMatch(/^20 blobs are missing, the first: 0{64}/)
     expect(violationsIn(error).subjects).toHaveLength(20)
   })
 
-  test.each([65, 300, 5000, 50_000])('that are %d are named as far as trailers go, and counted', async (count) => {
-    const error = await grpcErrorOf({ kind: 'missing', digests: digests(count) })
-    const { report, subjects } = violationsIn(error)
-    expect(trailerBytes(error)).toBeLessThan(TRAILERS)
-    expect(subjects.length).toBeGreaterThanOrEqual(40)
-    expect(subjects[0]).toBe(`blobs/blake3/${'0'.repeat(64)}/${2 ** 40}`)
-    expect(error.message).toContain(`${count} blobs are missing`)
-    expect(error.message).toContain(`(the first ${subjects.length} of ${count} are named)`)
-    // Clients ignore details that do not agree with the status.
-    expect([report.code, report.message]).toEqual([error.code, error.message])
-  })
+  test.each([65, 300, 5000, 50_000])(
+    '%d missing blobs are listed as far as trailers have room, and counted',
+    async (count) => {
+      const error = await grpcErrorOf({ kind: 'missing', digests: digests(count) })
+      const { report, subjects } = violationsIn(error)
+      expect(trailerBytes(error)).toBeLessThan(TRAILERS)
+      expect(subjects.length).toBeGreaterThanOrEqual(40)
+      expect(subjects[0]).toBe(`blobs/blake3/${'0'.repeat(64)}/${2 ** 40}`)
+      expect(error.message).toContain(`${count} blobs are missing`)
+      expect(error.message).toContain(`(the first ${subjects.length} of ${count} are named)`)
+      // Clients ignore details that do not match the status.
+      expect([report.code, report.message]).toEqual([error.code, error.message])
+    },
+  )
 })
 
-describe('a message', () => {
+describe('status message', () => {
   test.each([
     ['of letters', 'x'.repeat(20_000)],
     ['that grows in percent-encoding', '名'.repeat(20_000)],
     ['of pairs', '😀'.repeat(20_000)],
-  ])('%s that a caller made endless is cut', async (_, what) => {
+  ])('a message of 20,000 characters %s is cut to fit the trailers', async (_, what) => {
     const error = await grpcErrorOf({ kind: 'invalid', what })
     expect(trailerBytes(error)).toBeLessThan(TRAILERS)
     expect(error.message.endsWith('…')).toBe(true)
@@ -102,7 +105,7 @@ describe('a message', () => {
     expect(error.message.isWellFormed()).toBe(true)
   })
 
-  test('that is cut agrees with its details', async () => {
+  test('a cut message is equal to the message in its details', async () => {
     const error = await grpcErrorOf({ kind: 'exhausted', resource: 'y'.repeat(9000), retryAfterMs: 1 })
     const report = statusFromProto(error.details as Uint8Array)
     expect(report).toMatchObject({ message: error.message, details: [{ kind: 'RetryInfo' }] })

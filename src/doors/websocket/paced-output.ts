@@ -8,11 +8,11 @@ export interface PacedOutputOptions {
   readonly clock: Clock
   readonly stallMs: number
   readonly framesOf: (piece: OutputPiece) => Iterable<OutputFrame>
-  /** All that was printed so far is on its way. */
+  /** Called when all output so far has been sent. */
   readonly emptied: () => void
 }
 
-/** Sent and not yet taken off our hands: until then the program's output waits where it is bounded. */
+/** The limit of bytes in the socket's send buffer. Beyond it, output stays in the engine's ring, which is bounded. */
 const MOST_UNSENT_BYTES = 256 * 1024
 
 /** Sends the output of a program as fast as its client reads. A client that reads nothing is disconnected. */
@@ -52,7 +52,7 @@ export class PacedOutput {
     this.#listener?.close()
   }
 
-  /** Nothing of it is on our hands any more. */
+  /** Called when the socket has sent a message: continues if the buffer has space again. */
   readonly #sent = (): void => {
     if (this.#forgetStall === undefined || this.#options.socket.bufferedAmount >= MOST_UNSENT_BYTES) return
     this.#forgetStall()

@@ -12,7 +12,7 @@ const piece = (text: string | Buffer, at: number | undefined, stream: 'stdout' |
 const said = (frames: readonly (string | Uint8Array)[]) =>
   frames.map((frame) => (typeof frame === 'string' ? JSON.parse(frame) : [...frame]))
 
-test('a character that comes in two pieces is told whole, and what was lost is counted', () => {
+test('a character in two pieces is sent whole, and missed bytes are counted', () => {
   const out = outputFrames('utf8')
   const e = Buffer.from('é')
   expect(said(out.piece(piece(Buffer.concat([Buffer.from('a'), e.subarray(0, 1)]), 0)))).toEqual([
@@ -23,7 +23,7 @@ test('a character that comes in two pieces is told whole, and what was lost is c
   expect(said(out.piece(piece('er!', 13)))).toEqual([{ type: 'output', stream: 'stdout', data: '!' }])
 })
 
-test('as bytes, the first one names the stream', () => {
+test('in binary frames the first byte names the stream', () => {
   const out = outputFrames('binary')
   expect(said(out.piece(piece('ab', 0)))).toEqual([[1, 97, 98]])
   expect(said(out.piece(piece('c', 5, 'stderr')))).toEqual([
@@ -35,7 +35,7 @@ test('as bytes, the first one names the stream', () => {
   ])
 })
 
-test('what has not come by the end is in the result, and comes from there', () => {
+test('output that was not streamed is sent from the result at the end', () => {
   const out = outputFrames('utf8')
   out.piece(piece('comp', 0))
   const result = ran(stage('compiled\n', { name: 'compile' }), stage('ran\n', { stderr: inline('oops') }))
@@ -48,7 +48,7 @@ test('what has not come by the end is in the result, and comes from there', () =
   expect(whole.rest(ran(stage('ran\n')))).toEqual([])
 })
 
-test('of what was cut in the middle nothing is made up', () => {
+test('a result that was cut in the middle is not sent', () => {
   const cut = { ...inline('beginning end'), droppedBytes: 100, droppedAt: 9 }
   expect(outputFrames('utf8').rest(ran({ ...stage(''), stdout: cut }))).toEqual([])
 })

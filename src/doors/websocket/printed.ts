@@ -24,10 +24,10 @@ export interface OutputFrames {
 
 export function outputFrames(form: OutputForm): OutputFrames {
   const read: Record<Stream, number> = { stdout: 0, stderr: 0 }
-  /** The beginning of a character whose other bytes are still to come. */
+  /** The first bytes of a character whose other bytes have not arrived yet. */
   const carried: Record<Stream, Uint8Array> = { stdout: NONE, stderr: NONE }
 
-  function tell(stream: Stream, fresh: Uint8Array, missed: number): OutputFrame[] {
+  function framesOf(stream: Stream, fresh: Uint8Array, missed: number): OutputFrame[] {
     if (form === 'binary') return [...lost(stream, missed), Buffer.concat([Buffer.of(STREAM_BYTE[stream]), fresh])]
     if (form === 'base64') return [outputText(stream, encodedText(fresh, 'base64'), missed)]
     const bytes = Buffer.concat([carried[stream], fresh])
@@ -43,7 +43,7 @@ export function outputFrames(form: OutputForm): OutputFrames {
       const fresh = bytes.subarray(Math.max(0, read[stream] - at))
       const missed = Math.max(0, at - read[stream])
       read[stream] = Math.max(read[stream], at + bytes.length)
-      return fresh.length === 0 ? [] : tell(stream, fresh, missed)
+      return fresh.length === 0 ? [] : framesOf(stream, fresh, missed)
     },
     rest(result) {
       return STREAMS.flatMap((stream) => {
@@ -53,7 +53,7 @@ export function outputFrames(form: OutputForm): OutputFrames {
         const tail = form === 'utf8' ? encodedText(Buffer.concat([carried[stream], fresh]), 'utf8') : undefined
         carried[stream] = NONE
         if (tail !== undefined) return tail === '' ? [] : [outputText(stream, tail, 0)]
-        return fresh.length === 0 ? [] : tell(stream, fresh, 0)
+        return fresh.length === 0 ? [] : framesOf(stream, fresh, 0)
       })
     },
   }
@@ -66,7 +66,7 @@ const outputText = (stream: Stream, data: string, missed: number): string =>
 
 const lost = (stream: Stream, missed: number): string[] => (missed === 0 ? [] : [outputText(stream, '', missed)])
 
-/** All stages print into the same two streams. What is too long for a result was printed long before its end. */
+/** All stages print into the same two streams. Output that is too long for a result was sent live before the end. */
 function allOf({ stages }: CommandResult, stream: Stream): { readonly bytes: Uint8Array; readonly isWhole: boolean } {
   const parts = stages.map((stage) => stage[stream])
   return {

@@ -5,7 +5,7 @@ import type { InputEvent } from '../../model/live-input.ts'
 export interface TypedInputOptions {
   readonly input: (operation: string, event: InputEvent) => Promise<void>
   readonly failed: (error: unknown) => void
-  /** Told when more came before the program was accepted than is kept. */
+  /** Called when more input arrived before the program was accepted than is kept. */
   readonly tooMuch: () => void
 }
 
@@ -43,7 +43,7 @@ export class TypedInput {
 
   #send(program: string, event: InputEvent): void {
     void this.#options.input(program, event).catch((error: unknown) => {
-      const isOverAlready = error instanceof FaultError && error.fault.kind === 'absent' // and about to be told so
+      const isOverAlready = error instanceof FaultError && error.fault.kind === 'absent' // the watcher gets the end
       if (!isOverAlready) this.#options.failed(error)
     })
   }

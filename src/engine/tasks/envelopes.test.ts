@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
-import { openEnd, sealEnd } from './end-envelope.ts'
-import { openNote, sealNote } from './note-envelope.ts'
-import { openSpec, sealSpec } from './spec-envelope.ts'
+import { openEnd, openNote, openSpec, sealEnd, sealNote, sealSpec } from './envelopes.ts'
 
 const digest = { fn: 'blake3', hash: 'cd'.repeat(32), size: 9 } as const
 
-test('a spec comes out of its envelope as it went in, with all that the grid must know', () => {
-  const order = {
+test('a sealed spec opens with equal bytes and options', () => {
+  const options = {
     properties: [
       { name: 'größe', value: '☃' },
       { name: '', value: '"' },
@@ -22,18 +20,17 @@ test('a spec comes out of its envelope as it went in, with all that the grid mus
     cacheable: true,
   }
   const spec = Buffer.from([0, 255, 10])
-  const { envelope, spec: own } = sealSpec(order, spec)
+  const envelope = sealSpec(options, spec)
   spec.fill(7)
-  expect([...own]).toEqual([0, 255, 10])
   const opened = openSpec(envelope)
-  expect(opened.order).toEqual(order)
+  expect(opened.options).toEqual(options)
   expect([...opened.spec]).toEqual([0, 255, 10])
-  expect(openSpec(sealSpec({}, new Uint8Array()).envelope).order).toMatchObject({ properties: [], cacheable: false })
+  expect(openSpec(sealSpec({}, new Uint8Array())).options).toMatchObject({ properties: [], cacheable: false })
   expect(() => openSpec(Buffer.from([200, 0, 0, 0]))).toThrow('shorter')
   expect(() => openSpec(Buffer.from('{}'))).toThrow()
 })
 
-test('an end comes out of its envelope as it went in, with and without a result', () => {
+test('a sealed end opens equal, with and without a result', () => {
   const end = {
     why: 'poison',
     queuedAt: 1.5e12,
@@ -55,7 +52,7 @@ test('an end comes out of its envelope as it went in, with and without a result'
   expect(openEnd(undefined)).toMatchObject({ why: 'unrecorded', result: undefined })
 })
 
-test('a note is there when there is something to remember', () => {
+test('sealNote returns no bytes when the note has only default values', () => {
   const nothing = { needsWaiter: false, durability: 'process', note: undefined } as const
   expect(sealNote(nothing)).toBeUndefined()
   expect(openNote(undefined)).toEqual(nothing)

@@ -7,9 +7,9 @@ export const unavailable = (what: string): FaultError => new FaultError({ kind: 
 export const exhausted = (resource: string, retryAfterMs: number, why?: ExhaustedWhy): FaultError =>
   new FaultError({ kind: 'exhausted', resource, retryAfterMs, ...(why && { why }) })
 
-/** As a fault of ours, whatever was thrown. */
+/** Wraps any error that is not a FaultError as `unavailable`. */
 export const faultError = (error: unknown, what: string): FaultError =>
   error instanceof FaultError ? error : new FaultError({ kind: 'unavailable', what }, error)
 
-/** Names come from clients, and end up in messages. */
+/** Shortens a name that a client has chosen, for a message. */
 export const shortened = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name)

@@ -3,26 +3,28 @@ import type { FinalState } from '../../model/task-state.ts'
 import type { RefusalWhy } from '../../scheduler/model/effects.ts'
 import type { Property } from '../../scheduler/model/events.ts'
 
-/** What is counted of the grid, as it happens. Gauges are read from the engine's figures. */
+/** Counts events of the grid. Gauges are read from the engine's figures instead. */
 export interface GridMeter {
-  /** Looked up once a task; clients choose both, so whoever keeps a figure for each must keep few. */
+  /**
+   * Called once per task. Clients choose both arguments, so an implementation must limit the number of its counters.
+   */
   of(instance: InstanceName, properties: readonly Property[]): TaskMeter
   refused(why: RefusalWhy | 'journal' | 'closing'): void
 }
 
 export interface TaskMeter {
   accepted(): void
-  /** An operation came along that wanted the same. */
+  /** An identical operation was merged into the task. */
   merged(): void
-  /** The cache had it. */
+  /** The result was in the action cache. */
   hit(): void
-  /** From being queued until a worker had the lease, for each attempt. */
+  /** The time from the queue to the lease, for each attempt. */
   waited(ms: number): void
-  /** How long its last attempt ran, if one did. */
+  /** `ranMs` is how long the last attempt ran, if there was one. */
   ended(state: FinalState, ranMs: number | undefined): void
 }
 
 const silentTask: TaskMeter = { accepted() {}, merged() {}, hit() {}, waited() {}, ended() {} }
 
-/** For tests, and for who does not count. */
+/** A meter that counts nothing. */
 export const silentMeter: GridMeter = { of: () => silentTask, refused() {} }

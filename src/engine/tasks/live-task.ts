@@ -1,59 +1,211 @@
-import type { Digest } from '../../base/digest.ts'
-import type { FaultError } from '../../base/fault.ts'
 import type { Fencing } from '../../model/fencing.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import type { FinalState, TaskState } from '../../model/task-state.ts'
-import type { EndWhy } from '../../scheduler/model/effects.ts'
+import type { TaskState } from '../../model/task-state.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
 import type { TaskMeter } from './grid-meter.ts'
+import type { Ending, InputQueue, PendingSubmit, Report } from './live-parts.ts'
 import type { OutputRing } from './output-ring.ts'
 import type { Attendance, RecordState } from './record-state.ts'
-import type { OperationStatus } from './status.ts'
+import type { OperationEnd, Watcher } from './status.ts'
 
-/** What a client asks after. Each has a name of its own; those that were merged have one task. */
-export interface Operation {
+/** The fields of a task that are fixed when it is accepted. */
+export interface AcceptedTask {
+  readonly instance: InstanceName
+  readonly origin: string
+  readonly actionKey: string | undefined
+  readonly cacheable: boolean
+  readonly mayStartEarly: boolean
+  readonly deferAck: boolean
+  readonly timeoutMs: number | undefined
+  readonly acceptedAt: number
+  readonly meter: TaskMeter
+  /** The blob store was asked to pin its inputs. */
+  readonly hasRoots: boolean
+  /** Attempts before the last restart of the server, which the scheduler does not count. */
+  readonly attemptsBefore: number
+}
+
+/** Data that only the acceptance record needs. It is discarded when the record was passed to the journal. */
+export interface Unrecorded {
+  readonly invocation: string
+  /** The sealed spec. */
+  readonly envelope: Uint8Array
+}
+
+/** The initial fields of an accepted task; most of them change later. */
+export interface NewTask extends Pick<LiveTask, 'id' | 'durability' | 'unrecorded' | 'priority'> {
+  readonly bytes: TaskBytes
+}
+
+/**
+ * The note of the first operation and the spec, in one buffer: each typed array costs 200 bytes in addition to its
+ * contents.
+ */
+export interface TaskBytes {
+  readonly noteAndSpec: Uint8Array
+  /** −1 without a note. */
+  readonly noteLength: number
+}
+
+/**
+ * A task in memory: it is open, or its end is not durable yet. The scheduler has its own record under the same id.
+ * `journaled` holds the part of the state that was passed to the journal; the difference from the current state is what
+ * must be written next. So after a failed write, the engine clears `journaled`, and everything is written again.
+ */
+export class LiveTask {
+  readonly id: string
+  readonly accepted: AcceptedTask
+  readonly first: Operation
+  merged: Operation[] | undefined = undefined
+  /** The strongest durability that one of its operations requested. */
+  durability: Durability
+  unrecorded: Unrecorded | undefined
+  priority: number
+  state: TaskState = 'pending'
+  attempt: number
+  /** Attempts that failed or were returned before their start, as far as this process has counted them. */
+  unstarted = 0
+  worker: string | undefined = undefined
+  fencing: Fencing | undefined = undefined
+  /** The id of the current attempt, if this process has sent the lease to the worker. */
+  attemptId: string | undefined = undefined
+  /** A lease that waits until the journal has the task. */
+  heldLease: GrantedLease | undefined = undefined
+  /** The lease was sent to the worker. */
+  isDelivered = false
+  queuedAt: number
+  assignedAt: number | undefined = undefined
+  startedAt: number | undefined = undefined
+  dueAt: number | undefined = undefined
+  lostWorkers: readonly string[] = NO_WORKERS
+  /** Grid faults that the task has survived. */
+  faults = 0
+  /** Why its last attempt failed. */
+  reason = ''
+  /** How often the task was queued again. */
+  requeues = 0
+  isCancelRequested = false
+  ending: Ending | undefined = undefined
+  /** The result is being written to the action cache, or its blobs to disk: the end is recorded after that. */
+  isPersistingResult = false
+  report: Report | undefined = undefined
+  /** Reports of the same end that arrived while it was being recorded. */
+  repeated: Report[] | undefined = undefined
+  output: OutputRing | undefined = undefined
+  inputs: InputQueue | undefined = undefined
+  record: RecordState = 'unrecorded'
+  /** The registry lists the task as changed: its facts are written at the end of the current event. */
+  isChanged = false
+  readonly journaled: Journaled
+  readonly #noteAndSpec: Uint8Array
+  readonly #noteLength: number
+
+  constructor(accepted: AcceptedTask, made: NewTask, operation: NewOperation) {
+    const { id, durability, unrecorded, priority, bytes } = made
+    this.id = id
+    this.accepted = accepted
+    this.durability = durability
+    this.unrecorded = unrecorded
+    this.#noteAndSpec = bytes.noteAndSpec
+    this.#noteLength = bytes.noteLength
+    this.priority = priority
+    this.attempt = accepted.attemptsBefore
+    this.queuedAt = accepted.acceptedAt
+    this.journaled = { priority, requeues: 0, fencing: undefined, started: false, cancel: false, end: false }
+    this.first = new Operation(this, operation)
+  }
+
+  get spec(): Uint8Array {
+    return this.#noteAndSpec.subarray(Math.max(0, this.#noteLength))
+  }
+
+  /** The note of the first operation. */
+  get note(): Uint8Array | undefined {
+    return this.#noteLength < 0 ? undefined : this.#noteAndSpec.subarray(0, this.#noteLength)
+  }
+}
+
+const NO_WORKERS: readonly string[] = []
+
+/** The facts that were passed to the journal, in addition to the acceptance. */
+export interface Journaled {
+  priority: number
+  requeues: number
+  fencing: Fencing | undefined
+  started: boolean
+  cancel: boolean
+  end: boolean
+}
+
+/** Makes the engine write all facts except the acceptance again. */
+export function clearJournaled({ journaled }: LiveTask): void {
+  journaled.priority = Number.NaN
+  journaled.requeues = -1
+  journaled.fencing = undefined
+  journaled.started = false
+  journaled.cancel = false
+  journaled.end = false
+}
+
+/** The note of a task's first operation is part of the task. */
+export type NewOperation = Pick<Operation, 'name' | 'needsWaiter' | 'durability' | 'joinedAt' | 'submitter'> & {
+  readonly note?: Operation['note']
+  readonly labels?: Operation['labels']
+}
+
+/** The reference of one client to a task. Merged operations share a task; each has its own name. */
+export class Operation {
   readonly name: string
   readonly task: LiveTask
-  readonly note: Uint8Array | undefined
+  /** The note of a merged operation. */
+  readonly ownNote: Uint8Array | undefined
+  /** Undefined when the journal has the labels. */
+  labels: readonly string[] | undefined
   readonly durability: Durability
   readonly joinedAt: number
   needsWaiter: boolean
-  /** Whether the journal was given the operation, and has acknowledged it. */
-  record: 'unrecorded' | 'recorded' | 'durable'
-  attendance: Attendance
-  leftAt: number
-  isLeftRecorded: boolean
-  watches: Watch[] | undefined
-  /** Its place among those that nobody watches, and since when it has been there. */
-  unwatchedAt: number | undefined
-  unwatchedBefore: Operation | undefined
-  unwatchedAfter: Operation | undefined
+  /** Whether the operation was passed to the journal, and acknowledged by it. */
+  record: 'unrecorded' | 'recorded' | 'durable' = 'unrecorded'
+  attendance: Attendance = 'waiting'
+  leftAt = 0
+  isLeftRecorded = false
+  watches: Watch[] | undefined = undefined
+  /** Its position in the list of operations without a watcher, and the time since when it is in the list. */
+  unwatchedAt: number | undefined = undefined
+  unwatchedBefore: Operation | undefined = undefined
+  unwatchedAfter: Operation | undefined = undefined
   /** The promise of `submit`, until it is settled. */
   submitter: PendingSubmit | undefined
+
+  constructor(task: LiveTask, { name, note, labels, durability, joinedAt, needsWaiter, submitter }: NewOperation) {
+    this.name = name
+    this.task = task
+    this.ownNote = note
+    this.labels = labels
+    this.durability = durability
+    this.joinedAt = joinedAt
+    this.needsWaiter = needsWaiter
+    this.submitter = submitter
+  }
+
+  get note(): Uint8Array | undefined {
+    return this === this.task.first ? this.task.note : this.ownNote
+  }
 }
 
-/** Resolves or rejects the promise of a `submit`. */
-export interface PendingSubmit {
-  resolve(status: OperationStatus): void
-  reject(error: Error): void
-}
-
-/** Receives the changes of an operation. */
-export interface Watcher {
-  /** Called first with the current status, then once per loop turn in which it changed; last with the end. */
-  told(status: OperationStatus): void
-  /** There is no such operation, or its status cannot be read. No call follows. */
-  failed(error: FaultError): void
-}
+/** Oldest operation first. */
+export const operationsOf = ({ first, merged }: LiveTask): readonly Operation[] =>
+  merged === undefined ? [first] : [first, ...merged]
 
 export interface Watch {
   readonly watcher: Watcher
+  /** Undefined when the operation can only be in the journal. */
   readonly operation: Operation | undefined
   isDue: boolean
   isClosed: boolean
 }
 
-/** A lease that the scheduler granted, on its way to the worker's session. */
+/** A lease that the scheduler granted, before it is sent to the worker's session. */
 export interface GrantedLease {
   readonly task: LiveTask
   readonly worker: string
@@ -63,229 +215,30 @@ export interface GrantedLease {
   readonly prefetch: boolean
 }
 
-/** Called when the facts of the event under way are durable, or could not be written. */
-export interface RecordHook {
-  resolve(): void
-  reject(error: Error): void
+/** Responds to the report that ended the task, and to its repetitions. */
+export function answerReports(task: LiveTask, verdict: 'applied' | 'superseded'): void {
+  task.report?.answer(verdict)
+  task.report = undefined
+  if (task.repeated === undefined) return
+  for (const report of task.repeated) report.answer(verdict)
+  task.repeated = undefined
 }
 
-export interface Ending {
-  readonly state: FinalState
-  readonly why: EndWhy
-  readonly what: string
-  readonly at: number
-  /** The lease that the result came under; without it the grid itself decided. */
-  readonly fencing: Fencing | undefined
-  readonly result: Uint8Array | undefined
-  readonly roots: readonly Digest[]
-  /** As the journal keeps it. */
-  readonly envelope: Uint8Array
-  /** True when the action cache may store the result. */
-  readonly goesToCache: boolean
+/** The number of attempts whose program was started. A result proves a start that the worker did not report. */
+export function startsOf(
+  { attempt, unstarted, worker, startedAt }: Pick<LiveTask, 'attempt' | 'unstarted' | 'worker' | 'startedAt'>,
+  result: Uint8Array | undefined,
+): number {
+  const isNewestStarted = worker === undefined || startedAt !== undefined || result !== undefined
+  return Math.max(0, attempt - unstarted - (isNewestStarted ? 0 : 1))
 }
 
-/** A worker's word on how an attempt ended, until the scheduler has judged it. */
-export interface Report {
-  readonly fencing: Fencing
-  readonly result: Uint8Array | undefined
-  readonly roots: readonly Digest[]
-  readonly succeeded: boolean
-  answer(verdict: 'applied' | 'superseded'): void
-}
-
-/**
- * A task that is open, or whose end is not yet told: the engine's half of what the scheduler has under the same id. What
- * the journal was given of it is beside what is true now, and the difference is what is to be recorded next; so when a
- * record fails, all that has to be done is to forget what was given.
- */
-export interface LiveTask {
-  readonly id: string
-  readonly instance: InstanceName
-  readonly invocation: string
-  readonly origin: string
-  readonly actionKey: string | undefined
-  readonly cacheable: boolean
-  readonly mayStartEarly: boolean
-  readonly isToldLate: boolean
-  readonly timeoutMs: number | undefined
-  readonly spec: Uint8Array
-  readonly acceptedAt: number
-  readonly meter: TaskMeter
-  readonly first: Operation
-  merged: Operation[] | undefined
-  /** The strongest word that any of its operations was given. */
-  durability: Durability
-  /** With the spec in it, for as long as the journal has not got it. */
-  envelope: Uint8Array | undefined
-  hasRoots: boolean
-
-  priority: number
-  state: TaskState
-  attempt: number
-  /** Attempts of before a restart, which the scheduler does not count. */
-  readonly attemptsBefore: number
-  /** Attempts that came to nothing before they were started, as far as this process knows. */
-  unstarted: number
-  worker: string | undefined
-  fencing: Fencing | undefined
-  /** As its worker was told it under that number, if this start told it. */
-  attemptId: string | undefined
-  /** Not told to its worker before the task's own row is there. */
-  held: GrantedLease | undefined
-  /** The worker was told of its lease. */
-  isDelivered: boolean
-  queuedAt: number
-  assignedAt: number | undefined
-  startedAt: number | undefined
-  dueAt: number | undefined
-  lostWorkers: readonly string[]
-  /** Grid faults that it has survived. */
-  faults: number
-  /** Why its newest attempt came to nothing. */
-  reason: string
-  /** How often it came back to the queue. */
-  course: number
-  isCancelRequested: boolean
-  ending: Ending | undefined
-  /** Its result is on its way to the cache, or its blobs are to the disk: the end is not recorded before. */
-  isPersistingResult: boolean
-  report: Report | undefined
-  /** Workers that told of the same end again while it was being recorded. */
-  repeated: Report[] | undefined
-  output: OutputRing | undefined
-
-  record: RecordState
-  /** The task is on the list of those whose facts are written when the event under way ends. */
-  isDirty: boolean
-  readonly given: Given
-}
-
-/** What the journal was given of a task. */
-export interface Given {
-  priority: number
-  course: number
-  fencing: Fencing | undefined
-  started: boolean
-  cancel: boolean
-  end: boolean
-}
-
-export type NewTask = Pick<
-  LiveTask,
-  | 'id'
-  | 'instance'
-  | 'invocation'
-  | 'origin'
-  | 'actionKey'
-  | 'cacheable'
-  | 'mayStartEarly'
-  | 'isToldLate'
-  | 'timeoutMs'
-  | 'spec'
-  | 'acceptedAt'
-  | 'meter'
-  | 'durability'
-  | 'envelope'
-  | 'hasRoots'
-  | 'priority'
-  | 'attemptsBefore'
->
-
-export type NewOperation = Pick<Operation, 'name' | 'note' | 'needsWaiter' | 'durability' | 'joinedAt' | 'submitter'>
-
-/** Field by field: thirty thousand of them a second are made, and copying an object costs more than all the rest. */
-export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
-  const live: Mutable<LiveTask> = {
-    id: task.id,
-    instance: task.instance,
-    invocation: task.invocation,
-    origin: task.origin,
-    actionKey: task.actionKey,
-    cacheable: task.cacheable,
-    mayStartEarly: task.mayStartEarly,
-    isToldLate: task.isToldLate,
-    timeoutMs: task.timeoutMs,
-    spec: task.spec,
-    acceptedAt: task.acceptedAt,
-    meter: task.meter,
-    first: undefined as unknown as Operation, // below: each has the other
-    merged: undefined,
-    durability: task.durability,
-    envelope: task.envelope,
-    hasRoots: task.hasRoots,
-    priority: task.priority,
-    state: 'pending',
-    attempt: task.attemptsBefore,
-    attemptsBefore: task.attemptsBefore,
-    unstarted: 0,
-    worker: undefined,
-    fencing: undefined,
-    attemptId: undefined,
-    held: undefined,
-    isDelivered: false,
-    queuedAt: task.acceptedAt,
-    assignedAt: undefined,
-    startedAt: undefined,
-    dueAt: undefined,
-    lostWorkers: NOBODY,
-    faults: 0,
-    reason: '',
-    course: 0,
-    isCancelRequested: false,
-    ending: undefined,
-    isPersistingResult: false,
-    report: undefined,
-    repeated: undefined,
-    output: undefined,
-    record: 'unrecorded',
-    isDirty: false,
-    given: newGiven(task.priority),
-  }
-  live.first = newOperation(live, operation)
-  return live
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
-
-const newGiven = (priority: number): Given => ({
-  priority,
-  course: 0,
-  fencing: undefined,
-  started: false,
-  cancel: false,
-  end: false,
+/** The end of an operation that its client cancelled while the task continued for others. */
+export const cancelledEnd = (at: number): OperationEnd => ({
+  state: 'cancelled',
+  why: 'cancelled',
+  what: 'cancelled by its caller',
+  at,
+  cached: false,
+  result: undefined,
 })
-
-const NOBODY: readonly string[] = []
-
-export const newOperation = (task: LiveTask, operation: NewOperation): Operation => ({
-  name: operation.name,
-  task,
-  note: operation.note,
-  durability: operation.durability,
-  joinedAt: operation.joinedAt,
-  needsWaiter: operation.needsWaiter,
-  submitter: operation.submitter,
-  record: 'unrecorded',
-  attendance: 'waiting',
-  leftAt: 0,
-  isLeftRecorded: false,
-  watches: undefined,
-  unwatchedAt: undefined,
-  unwatchedBefore: undefined,
-  unwatchedAfter: undefined,
-})
-
-/** In the order in which they came. */
-export const operationsOf = ({ first, merged }: LiveTask): readonly Operation[] =>
-  merged === undefined ? [first] : [first, ...merged]
-
-/** As if the journal had never heard of anything but the task itself. */
-export function forgetGiven({ given }: LiveTask): void {
-  given.priority = Number.NaN
-  given.course = -1
-  given.fencing = undefined
-  given.started = false
-  given.cancel = false
-  given.end = false
-}

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { randomFrom, seedOfRun } from '../../testing/random-source.ts'
-import { NameTable } from './name-table.ts'
+import { NameTable } from './task-registry.ts'
 
 const seed = seedOfRun()
 
-test(`does what a map does (WINDLASS_SEED=${seed})`, () => {
+test(`NameTable behaves as a Map (WINDLASS_SEED=${seed})`, () => {
   const random = randomFrom(seed)
   const [table, map] = [new NameTable<{ step: number }>(), new Map<string, { step: number }>()]
   for (let step = 0; step < 5000; step++) {
@@ -22,7 +22,7 @@ test(`does what a map does (WINDLASS_SEED=${seed})`, () => {
   expect([...table.values()]).toEqual([...map.values()])
 })
 
-test('what goes while it is looked through is not shown', () => {
+test('an object deleted during an iteration is not visited', () => {
   const table = new NameTable<string>()
   for (const name of ['a', 'b', 'c']) table.set(name, name)
   const seen: string[] = []

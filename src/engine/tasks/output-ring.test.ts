@@ -4,8 +4,8 @@ import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { openGrid, text, turns } from '../grid.fixture.ts'
 import { OutputRing } from './output-ring.ts'
 
-describe('the output of a task that runs', () => {
-  test('is read by several, each at its own pace, and by who comes late', async () => {
+describe('output of a running task', () => {
+  test('several listeners read the output, each from its own position, also one that joins late', async () => {
     const ring = new OutputRing(100)
     let wakes = 0
     const first = ring.listen(() => wakes++)
@@ -31,7 +31,7 @@ describe('the output of a task that runs', () => {
     expect(wakes).toBe(2)
   })
 
-  test('that nobody reads in time is gone, and the reader is told how much', () => {
+  test('output that is not read in time is dropped, and the reader gets the number of missed bytes', () => {
     const ring = new OutputRing(10)
     const reader = ring.listen(() => {})
     for (let i = 0; i < 10; i++) ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('abcd') })
@@ -42,14 +42,14 @@ describe('the output of a task that runs', () => {
     expect([last?.missed, text(last?.bytes)]).toEqual([6, '6789ABCDEF'])
   })
 
-  test('has its place in its stream where the worker counts, of what is cut off too', () => {
+  test('a piece has its offset in the stream when the worker counts bytes, also after a cut', () => {
     const ring = new OutputRing(4)
     const reader = ring.listen(() => {})
     ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('abcdef'), at: 10 })
     expect(reader.next()).toMatchObject({ at: 12, missed: 2 })
   })
 
-  test('is a copy: the bytes may be reused at once', () => {
+  test('the ring copies its bytes: the caller may reuse the buffer at once', () => {
     const ring = new OutputRing(10)
     const bytes = Buffer.from('abc')
     ring.add({ stream: 'stdout', attempt: 1, bytes: bytes })
@@ -57,7 +57,7 @@ describe('the output of a task that runs', () => {
     expect(text(ring.listen(() => {}).next()?.bytes)).toBe('abc')
   })
 
-  test('comes from the attempt that counts, and ends with the task', async () => {
+  test('the ring takes output only from the current attempt and its worker, and ends with the task', async () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const { operation, task } = await grid.submit()

@@ -1,23 +1,23 @@
-/**
- * What a task prints while it runs: the last of it, for whoever listens. The worker is never held up: what nobody read
- * in time is gone, and each listener is told how much it missed.
- */
+/** A part of the output of a running task. */
 export interface OutputPiece {
   readonly stream: 'stdout' | 'stderr'
-  /** Which attempt printed it. */
+  /** The attempt that printed it. */
   readonly attempt: number
   readonly bytes: Uint8Array
-  /** Where it begins in its stream, if the worker counts: what was lost on the way here shows by that alone. */
+  /**
+   * Its offset in the stream, if the worker sends offsets: a gap shows that output was lost before it reached the
+   * server.
+   */
   readonly at: number | undefined
-  /** Bytes that came between the piece before and this one, and are gone. */
+  /** Bytes between the previous piece and this one that were dropped before the listener read them. */
   readonly missed: number
 }
 
-/** One listener's place in the output. */
+/** The position of one listener in the output. */
 export interface OutputListener {
-  /** Undefined when there is nothing more at present. */
+  /** Returns undefined when there is no more output at present. */
   next(): OutputPiece | undefined
-  /** Nothing will come after what is still to be read. */
+  /** No output follows the unread part. */
   readonly isEnded: boolean
   close(): void
 }
@@ -26,13 +26,17 @@ export type Printing = Pick<OutputPiece, 'stream' | 'attempt' | 'bytes'> & { rea
 
 interface Chunk {
   readonly piece: Omit<OutputPiece, 'missed'>
-  /** Bytes that came before it, of both streams. */
+  /** The number of bytes before it, of both streams. */
   readonly before: number
 }
 
-/** However small they are. */
+/** A limit for many small chunks. */
 const MOST_CHUNKS = 4096
 
+/**
+ * Keeps the newest output of a task for its listeners. The worker is never blocked: output that a listener does not
+ * read in time is dropped, and the next piece contains the number of bytes that the listener missed.
+ */
 export class OutputRing {
   readonly #mostBytes: number
   #chunks: Chunk[] = []
@@ -66,7 +70,9 @@ export class OutputRing {
     this.#wakeAll()
   }
 
-  /** From the oldest that is kept on. `wake` is called when there is more, once a loop turn, and when it ends. */
+  /**
+   * Begins with the oldest output that is kept. `wake` is called once per loop turn with new output, and at the end.
+   */
   listen(wake: () => void): OutputListener {
     const entry = { wake, isDue: false }
     this.#wakes.add(entry)
@@ -88,7 +94,7 @@ export class OutputRing {
     }
   }
 
-  /** The first that begins at this place or later. */
+  /** The first chunk that begins at this position or later. */
   #after(at: number): Chunk | undefined {
     let low = 0
     let high = this.#chunks.length

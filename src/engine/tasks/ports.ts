@@ -7,14 +7,14 @@ export interface ResultCache {
   put(instance: InstanceName, actionKey: string, result: Uint8Array): Promise<void>
 }
 
-/** Which blobs must not go: what open tasks read, and what finished ones made, for as long as they are kept. */
+/** Pins blobs: the inputs of open tasks, and the outputs of finished tasks until retention deletes the task. */
 export interface BlobRoots {
   hold(task: string, what: 'inputs' | 'outputs', digests: readonly Digest[]): void
-  /** Nothing happens when none were held. */
+  /** Does nothing when the task has no pinned blobs. */
   release(task: string, what: 'inputs' | 'outputs'): void
   /**
-   * Resolves when the blobs are on the disk. Asked in the word `power` only: of what a task names before it is accepted,
-   * and of what its result names before that is told.
+   * Resolves when the blobs are synced to disk. Called for durability `power` only: for the inputs before the task is
+   * accepted, and for the outputs before callers are notified of the result.
    */
   makeDurable?(digests: readonly Digest[]): Promise<void>
 }

@@ -18,7 +18,7 @@ const reachable = (moves: Readonly<Record<string, Readonly<Record<string, string
 const closed = (moves: Readonly<Record<string, object>>): string[] =>
   Object.keys(moves).filter((state) => Object.keys(moves[state] ?? {}).length === 0)
 
-describe('the record of a task', () => {
+describe('record of a task', () => {
   test('every state can be reached from unrecorded', () => {
     expect([...reachable(RECORD_MOVES, 'unrecorded')].sort()).toEqual(Object.keys(RECORD_MOVES).sort())
   })
@@ -47,7 +47,7 @@ describe('the record of a task', () => {
     ['an acceptance that fails', ['write', 'refuse'], 'refused'],
     ['a write that fails and succeeds again', ['write', 'acknowledge', 'fail', 'retry', 'acknowledgeEnd'], 'concluded'],
     ['a write that fails before the acceptance is acknowledged', ['write', 'fail', 'acknowledge'], 'unsettled'],
-  ])('%s', (_, moves, expected) => {
+  ])('%s: its moves lead to the expected state', (_, moves, expected) => {
     const task = { record: 'unrecorded' as RecordState }
     for (const move of moves) moveRecord(task, move)
     expect(task.record).toBe(expected)

@@ -10,7 +10,7 @@ export type RecordState =
   | 'unconfirmed'
   /** The acceptance is acknowledged and a later write failed: the facts are written again when the journal works. */
   | 'unsettled'
-  /** The journal has acknowledged the end, but not the acceptance: calls may be answered in any order. */
+  /** The journal has acknowledged the end, but not the acceptance: calls may complete in any order. */
   | 'ended'
   /** Acceptance and end are acknowledged: all callers are notified. */
   | 'concluded'
@@ -67,7 +67,7 @@ export const isDurable = ({ record }: HasRecord): boolean =>
 /** A write failed and has not been repeated. */
 export const isUnsettled = ({ record }: HasRecord): boolean => record === 'unsettled' || record === 'unconfirmed'
 
-/** The task accepts no more writes: its end is acknowledged, or the journal does not want it. */
+/** The task accepts no more writes: its end is acknowledged, or the journal rejected it. */
 export const isClosed = ({ record }: HasRecord): boolean =>
   record === 'concluded' || record === 'ended' || record === 'refused' || record === 'superseded'
 

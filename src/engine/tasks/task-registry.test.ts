@@ -2,30 +2,29 @@ import { expect, test } from 'vitest'
 import type { LiveTask, Operation } from './live-task.ts'
 import { taskRegistry } from './task-registry.ts'
 
-const registry = (removed: string[] = []) =>
-  taskRegistry({ epoch: 36, onRemoved: ({ name }) => void removed.push(name) })
+const registry = () => taskRegistry(36)
 
 const taskOf = (id: string, first: string, ...merged: readonly string[]): LiveTask => {
   const operations = [first, ...merged].map((name) => ({ name }) as Operation)
   return { id, first: operations[0], merged: merged.length > 0 ? operations.slice(1) : undefined } as LiveTask
 }
 
-test('ids hold the epoch and count up', () => {
+test('task ids contain the epoch and count up', () => {
   const { newTaskId } = registry()
   expect([newTaskId(), newTaskId()]).toEqual(['10-1', '10-2'])
 })
 
-test('a task is found by its id and by all of its operations, until it is removed', () => {
-  const removed: string[] = []
-  const { add, remove, tasks, operations } = registry(removed)
+test('a task is found by its id and by each of its operations until it is removed', () => {
+  const { add, remove, tasks, operations, unwatched } = registry()
   const task = taskOf('t', 'a', 'b')
   add(task)
+  unwatched.add(task.first, 1)
   expect([tasks.get('t'), operations.get('b')]).toEqual([task, task.merged?.[0]])
   remove(task)
-  expect([tasks.size, operations.size, removed]).toEqual([0, 0, ['a', 'b']])
+  expect([tasks.size, operations.size, unwatched.oldest]).toEqual([0, 0, undefined])
 })
 
-test('the names of a retired task are known until the end of the loop turn', async () => {
+test('the operation names of a retired task are known until the end of the loop turn', async () => {
   const { add, retire, tasks, operations } = registry()
   const task = taskOf('t', 'a')
   add(task)

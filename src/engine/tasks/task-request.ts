@@ -4,60 +4,73 @@ import type { Property, ResourceAmounts } from '../../scheduler/model/events.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
 
 /**
- * What a door asks for. What is to be run is in `spec`, in bytes that only doors and workers read; the rest is what the
- * grid must know to place it, keep it and share it. Bytes are copied: they may be reused as soon as `submit` returns.
+ * The request of a service to run a task. `spec` describes the command in bytes that only services and workers decode.
+ * The other fields are those that the grid needs to schedule, store and account for the task. `submit` copies the
+ * bytes, so the caller may reuse their buffer when it returns.
  */
 export interface TaskRequest {
   readonly instance: InstanceName
-  /** The client's build or submission, for fair shares. */
+  /** The client's build or workflow run, for fair shares. */
   readonly invocation?: string
-  /** Lower goes sooner. */
+  /** A lower number is scheduled first. */
   readonly priority?: number
-  /** What kind of thing it is, in the door's word: `action`, `snippet`, `step`. */
+  /** The kind of task: `action`, `snippet` or `step`. */
   readonly origin: string
   readonly spec: Uint8Array
-  /** Everything that a worker must offer exactly. */
+  /** Properties that a worker must offer, with exactly these values. */
   readonly properties?: readonly Property[]
   readonly demands?: ResourceAmounts
-  /** What a worker is better off for having had before. */
+  /** Keys of inputs: a worker that had a task with one of them is preferred. */
   readonly affinity?: readonly string[]
   readonly timeoutMs?: number
   readonly estimateMs?: number
   readonly refusesPreemptible?: boolean
-  /** Somebody sits in front of it: never tried again. */
+  /** A user types input for the task: it is never retried. */
   readonly interactive?: boolean
   readonly maxRetries?: number
-  /** What makes it the same as another of its instance. */
+  /** Tasks of one instance with the same key are identical. */
   readonly actionKey?: string
-  /** With an action key: its result may come from the cache and go there, and it may be merged with one under way. */
+  /**
+   * With an action key: the result may be read from and written to the action cache, and identical tasks are merged.
+   */
   readonly cacheable?: boolean
-  /** The caller has asked the cache: its answer. The engine asks when this is left out. */
+  /** The result of a lookup in the action cache that the caller has made. Without it the engine makes the lookup. */
   readonly cached?: { readonly result: Uint8Array | undefined }
-  /** Run it though the cache has it. It may still be merged. */
+  /** Run the task even if the action cache has its result. It may still be merged. */
   readonly skipsCache?: boolean
-  /** `process` unless said. */
+  /** Default `process`. */
   readonly durability?: Durability
-  /** Free of side effects: it may start while its row commits. Its acknowledgement and its result leave only after. */
+  /**
+   * The task has no side effects, so it may start before its acceptance is durable. Callers are notified only after
+   * that.
+   */
   readonly mayStartEarly?: boolean
   /**
    * The submitter reports nothing about the task before its end, or before `secure` has resolved. So the acceptance
    * need not survive a power cut: the end is written with the requested durability, and everything recorded before it
    * is then durable too.
    */
-  readonly isToldLate?: boolean
-  /** Blobs that must not go while it is open. */
+  readonly deferAck?: boolean
+  /** Accepted even after `refuseTasks`: the task is a step of a workflow run that was accepted before. */
+  readonly whileDraining?: boolean
+  /** Blobs that must not be evicted while the task is open. */
   readonly roots?: readonly Digest[]
 
-  /** The name that the client asks after, when the door must choose it: no two are the same, ever. */
+  /** The name of the operation, if the caller has to choose it. Names are never reused. */
   readonly operation?: string
-  /** What the door must remember of this operation, such as where to call back. */
+  /** Bytes that the service stores with the operation, for example a callback URL. */
   readonly note?: Uint8Array
-  /** It gives up its reference when nobody has watched it for a while. Without this it holds on until it is cancelled. */
+  /** Texts by which lists find the task. */
+  readonly labels?: readonly string[]
+  /**
+   * The operation is released when no client has watched it for the grace time. Otherwise it stays until it is
+   * cancelled.
+   */
   readonly needsWaiter?: boolean
 }
 
-/** What the journal keeps of a task beside its own columns. */
-export type TaskOrder = Pick<
+/** The fields that the journal stores in the envelope of the spec. */
+export type TaskOptions = Pick<
   TaskRequest,
   | 'properties'
   | 'demands'

@@ -1,9 +1,12 @@
-/** The number of ended leases that are remembered: late reports come within minutes, and an entry takes about 100 bytes. */
+/**
+ * The number of ended leases that are remembered: late reports come within minutes, and an entry takes about 100 bytes.
+ */
 const MOST_FORMER = 16_384
 
 /**
- * Leases that ended without a report of their worker. A late report is recorded beside its task only when it comes from
- * the former holder: any client can name a task and a fencing number, and must not be able to write to the journal so.
+ * Leases that ended without a report of their worker. A late report is recorded beside its task only if the former
+ * holder sends it: any client can name a task and a fencing number, and must not be able to write to the journal that
+ * way.
  */
 export interface FormerLeases {
   add(attemptId: string, worker: string): void

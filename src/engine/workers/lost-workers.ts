@@ -3,7 +3,9 @@ import type { WorkerView } from './worker-session.ts'
 const SHOWN_MS = 600_000
 const MOST_SHOWN = 1000
 
-/** Workers that the server lost, for operators that look for a worker: OFFLINE until it registers again. */
+/**
+ * Workers that the server has lost, for operators who look for a worker. They are OFFLINE until they register again.
+ */
 export interface LostWorkers {
   add(view: WorkerView, now: number): void
   remove(worker: string): void

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../base/log.ts'
-import { newLink } from './worker-link.ts'
-import { workerLinks } from './worker-links.ts'
+import { newLink, workerLinks } from './worker-links.ts'
 import type { WorkerSession } from './worker-session.ts'
 
-function linkOf(worker: string, over: (what: string) => void = () => {}) {
-  const session: WorkerSession = { lease() {}, begin() {}, stop() {}, order() {}, over }
+function linkOf(worker: string, close: (what: string) => void = () => {}) {
+  const session: WorkerSession = { lease() {}, begin() {}, stop() {}, order() {}, close }
   return newLink({ worker, slots: 1, properties: [] }, session, 0)
 }
 
-test('a link under a known name replaces the one before and returns it', () => {
+test('a link under a known name replaces the earlier link and returns it', () => {
   const links = workerLinks(silentLog)
   const [first, second] = [linkOf('w'), linkOf('w')]
   expect([links.add(first), links.add(second), links.find('w'), links.size]).toEqual([undefined, first, second, 1])
@@ -17,12 +16,12 @@ test('a link under a known name replaces the one before and returns it', () => {
   expect(links.find('w')).toBe(second)
 })
 
-test('dropping a link answers its polls with nothing and ends its session, also when a door throws', () => {
+test('closing a link answers its polls with no leases and closes its session, also when a poll throws', () => {
   const links = workerLinks(silentLog)
   const heard: unknown[] = []
   const link = linkOf('w', (what) => void heard.push(what))
   const failing = { tasks: 1, answer: () => expect.unreachable() }
-  link.parked = [failing, { tasks: 1, answer: (leases) => void heard.push(leases) }]
+  link.polls = [failing, { tasks: 1, answer: (leases) => void heard.push(leases) }]
   links.add(link)
   links.close('the server is stopping')
   expect([heard, links.size]).toEqual([[[], 'the server is stopping'], 0])

@@ -5,7 +5,7 @@ import type { WorkerState } from '../../model/worker-state.ts'
 import type { StopWhy } from '../../scheduler/model/effects.ts'
 import type { AttemptEnd, Property, ResourceAmounts } from '../../scheduler/model/events.ts'
 
-/** What a worker says of itself when it comes. */
+/** The description that a worker sends when it registers. */
 export interface WorkerDescription {
   readonly worker: string
   readonly slots: number
@@ -13,33 +13,33 @@ export interface WorkerDescription {
   readonly properties: readonly Property[]
   readonly resources?: ResourceAmounts
   readonly preemptible?: boolean
-  /** Takes tasks only in answer to `ask`. */
+  /** It receives leases only in answer to `ask`. */
   readonly pulls?: boolean
-  /** The ids of the attempts that it still has from before. */
+  /** The ids of the attempts that it still holds from an earlier registration. */
   readonly running?: readonly string[]
-  /** Not admitted before its first heartbeat. */
+  /** It gets no tasks before its first heartbeat. */
   readonly notReady?: boolean
-  /** For people: host, version, isolation. The engine does not look into it. */
+  /** For people: host, version, isolation. The engine does not read it. */
   readonly about?: Readonly<Record<string, string>>
 }
 
-/** What a worker is given with its right to an attempt. */
+/** A lease with the task, as it is sent to the worker. */
 export interface TaskLease {
-  /** What the worker knows the attempt by, and sends back: task and fencing number. */
+  /** Identifies the attempt in all calls of the worker: task and fencing number. */
   readonly attemptId: string
   readonly task: string
-  /** 1 for the first. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number
   readonly operation: string
   readonly instance: InstanceName
   readonly origin: string
   readonly spec: Uint8Array
   readonly timeoutMs: number | undefined
-  /** Milliseconds since 1970; every heartbeat moves it on. */
+  /** Milliseconds since 1970; every heartbeat extends it. */
   readonly expiresAt: number
   /** Milliseconds since 1970. */
   readonly queuedAt: number
-  /** Stage its inputs, and start it only when told to begin. */
+  /** The worker stages the inputs, and starts the task only after `begin`. */
   readonly prefetch: boolean
 }
 
@@ -52,27 +52,27 @@ export interface NumberedInput {
 export type WorkerOrder = 'drain' | 'resume' | 'shutdown' | 'register'
 
 /**
- * How a door talks back to its worker. None of these may block or throw; what a door cannot send now (a worker that only
- * polls) it keeps for the worker's next call.
+ * The calls of the engine to a worker. Doors implement them. They must not block or throw. A door that cannot send a
+ * message now (to a worker that polls) keeps it for the worker's next call.
  */
 export interface WorkerSession {
   lease(leases: readonly TaskLease[]): void
-  /** A slot is free for what was staged ahead. */
+  /** A slot is free for an attempt that was staged ahead. */
   begin(attemptId: string): void
   stop(attemptId: string, why: StopWhy): void
   order(order: WorkerOrder): void
-  /** Somebody does something to an attempt that runs. Missing where there is no way to tell the worker. */
+  /** Sends an input to a running attempt. Absent where the protocol cannot carry it. */
   input?(attemptId: string, input: NumberedInput): void
-  /** Nothing more comes this way: the worker is gone, or has registered anew. */
-  over(what: string): void
+  /** The last call: the worker is lost, or has registered again. */
+  close(what: string): void
 }
 
 export interface WorkerPulse {
-  /** The ids of all attempts that it holds: those are renewed and the rest end. Without it all are renewed. */
+  /** The ids of all attempts that it holds: their leases are renewed and all others end. Absent: all are renewed. */
   readonly holds?: readonly string[]
   readonly load?: number
   readonly draining?: boolean
-  /** Its machine is being taken away: what it holds goes to other workers at once. */
+  /** Its machine is being preempted: its tasks are queued again at once. */
   readonly preempted?: boolean
 }
 
@@ -82,19 +82,19 @@ export interface WorkersAttempt {
   readonly attemptId: string
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface AttemptReport {
   readonly outcome: AttemptEnd
-  /** Copied at once. */
+  /** The engine copies it at once. */
   readonly result?: Uint8Array
-  /** Blobs that the result names: kept for as long as it is. */
+  /** Blobs that the result names; pinned until the result is deleted. */
   readonly roots?: readonly Digest[]
 }
 
-/** For the console. */
+/** A worker, as operators see it. */
 export interface WorkerView extends Omit<WorkerDescription, 'running'> {
   readonly state: WorkerState
-  /** OFFLINE for now: its tasks and languages are kept for the disconnect grace. */
+  /** Set while it is disconnected: its tasks and languages are kept for the disconnect grace. */
   readonly isCutOff?: boolean
   /** Why it is in that state. */
   readonly what: string

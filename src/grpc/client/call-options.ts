@@ -4,6 +4,6 @@ export interface CallOptions {
   readonly metadata?: MetadataInit
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
-  /** Wait for a connection, instead of failing with the first attempt that fails. */
+  /** Whether to wait for a connection, instead of failing with the first failed connection attempt. */
   readonly waitForReady?: boolean
 }

@@ -1,6 +1,6 @@
 import { connect as connectNet, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
-import type { ListenAddress } from '../address.ts'
+import { addressName, type ListenAddress } from '../address.ts'
 import { CLOSED } from '../http2/connection.ts'
 import { DEFAULT_LIMITS, type Http2Limits } from '../http2/limits.ts'
 import { STRANGER_REASON, type Stranger, strangerBehind } from '../http2/stranger.ts'
@@ -15,24 +15,30 @@ import { dialProblem } from './dial-problem.ts'
 import { PendingCall } from './pending-call.ts'
 
 export interface ClientTls {
-  /** Certificates to trust instead of the system's. */
+  /** Certificates to trust instead of those of the system. */
   readonly ca?: string | Buffer
-  /** Our own certificate, for servers that ask for one. */
+  /** The client certificate, for servers that require one. */
   readonly cert?: string | Buffer
   readonly key?: string | Buffer
-  /** The name the server must prove, where it is not the host that is dialled. */
+  /** The server name in the certificate, if it is not the host of the address. */
   readonly serverName?: string
+}
+
+/** The reason why a server did not answer, in the words of `dialProblem`. */
+export interface Refusal {
+  readonly refusal: string
+  readonly stranger: Stranger | undefined
 }
 
 /** Finds the gRPC address of a server whose HTTP address was given. */
 export interface Elsewhere {
-  /** Never rejects. */
-  ask(): Promise<ListenAddress | undefined>
+  /** Returns the address, the server's refusal, or undefined when the server does not know. Never rejects. */
+  ask(): Promise<ListenAddress | Refusal | undefined>
   /**
    * Whether the server speaks TLS; called when it closed a connection without TLS and without an answer. Never rejects.
    */
   speaksTls(): Promise<boolean>
-  /** Connect there; otherwise the error names it. */
+  /** Whether to connect to the found address; otherwise only the error names it. */
   readonly follow: boolean
 }
 
@@ -47,7 +53,10 @@ export interface ChannelOptions {
   readonly userAgent?: string
   readonly limits?: Partial<Http2Limits>
   readonly connectTimeoutMs?: number
-  /** Pause after a failed connection attempt; doubles up to `maxBackoffMs`, with up to a fifth taken off at random. */
+  /**
+   * The pause after a failed connection attempt. It doubles up to `maxBackoffMs`, and up to a fifth is subtracted at
+   * random.
+   */
   readonly minBackoffMs?: number
   readonly maxBackoffMs?: number
   readonly random?: () => number
@@ -55,14 +64,14 @@ export interface ChannelOptions {
 
 export interface Channel {
   unary(path: string, message: Uint8Array, options?: CallOptions): Promise<UnaryAnswer>
-  /** One message out, many back. */
+  /** Sends one message and receives many. */
   serverStreaming(path: string, message: Uint8Array, options?: CallOptions): ClientCall
-  /** Many messages out; one or many back. */
+  /** Sends many messages and receives one or many. */
   open(path: string, options?: CallOptions): ClientCall
   close(): void
 }
 
-/** One connection to one server, made when it is first needed and again whenever it is lost. */
+/** One connection to one server. It is opened for the first call, and again for the next call after it was lost. */
 export function createChannel(options: ChannelOptions): Channel {
   const dialer = new Dialer(options)
   return {
@@ -77,7 +86,7 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 }
 
-/** Keeps the connection, and the calls that wait for one. */
+/** The connection of a channel, and the calls that wait for it. */
 class Dialer {
   readonly options: ChannelOptions
   readonly wheel: TimerWheel
@@ -89,7 +98,7 @@ class Dialer {
   #failures = 0
   #address: ListenAddress
   #isClosed = false
-  /** Gives up the attempt to connect, or the pause before it. */
+  /** Cancels the connection attempt, or the pause before it. */
   #stopDialing: () => void = () => {}
 
   constructor(options: ChannelOptions) {
@@ -98,7 +107,7 @@ class Dialer {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     const { address } = options
     this.#address = address
-    this.authority = options.authority ?? ('path' in address ? 'localhost' : hostAndPort(address))
+    this.authority = options.authority ?? ('path' in address ? 'localhost' : addressName(address))
   }
 
   /** Starts the call on the connection when a stream is free, or queues it. */
@@ -180,8 +189,8 @@ class Dialer {
   async #attemptFailed(reason: string, seen: Stranger | undefined): Promise<void> {
     const { address, elsewhere, tls } = this.options
     const wasElsewhere = this.#address !== address
-    const where = nameOf(this.#address)
-    // The next attempt starts from the address that was given: the server may have moved.
+    const where = addressName(this.#address)
+    // The next attempt uses the given address again, because the server may have moved.
     this.#address = address
     let what = reason
     let stranger = seen
@@ -191,9 +200,11 @@ class Dialer {
       // Many TLS servers close a plain connection without an alert.
       if (reason === CLOSED && tls === undefined && (await elsewhere.speaksTls())) stranger = 'tls'
       this.#isDialing = false
-      if (found !== undefined && elsewhere.follow) return this.#redirect(found)
+      const isRefused = found !== undefined && 'refusal' in found
+      if (found !== undefined && !isRefused && elsewhere.follow) return this.#redirect(found)
       if (stranger !== undefined) what = STRANGER_REASON[stranger]
-      if (found !== undefined) what += `: this is the HTTP port; gRPC is on ${nameOf(found)}`
+      if (isRefused) ({ refusal: what, stranger } = found)
+      else if (found !== undefined) what += `: this is the HTTP port; gRPC is on ${addressName(found)}`
     }
     if (this.#isClosed) return
     this.#failures++
@@ -224,21 +235,16 @@ class Dialer {
   }
 }
 
-const nameOf = (address: ListenAddress): string => ('path' in address ? address.path : hostAndPort(address))
-
-const hostAndPort = ({ host, port }: { host: string; port: number }): string =>
-  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-
 function dialTls(address: ListenAddress, tls: ClientTls): Socket {
   const { serverName, ...credentials } = tls
   const name = serverName ?? ('host' in address ? address.host : 'localhost')
   return connectTls({
     ...address,
     ...credentials,
-    // An IP address is no server name (RFC 6066).
+    // RFC 6066 does not allow an IP address as a server name.
     ...(isIP(name) === 0 && { servername: name }),
     checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
-    // A certificate that the caller names is trusted by itself, be it the server's own or an intermediate one.
+    // A certificate in `ca` is trusted itself, whether it is the server's own or an intermediate one.
     allowPartialTrustChain: credentials.ca !== undefined,
     ALPNProtocols: ['h2'],
   })

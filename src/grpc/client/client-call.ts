@@ -13,13 +13,13 @@ import { GrpcError, STATUS, type StatusCode } from '../status.ts'
 import { NOT_IN_WHEEL, type Timed, type TimerWheel } from '../timer-wheel.ts'
 import { statusFromHttp, statusFromReset } from './http-status.ts'
 
-/** A call as its caller sees it. Messages come by `next` or iteration; the end of a failed call is a GrpcError. */
+/** A call as its caller sees it. Messages are read by `next` or iteration. A failed call ends with a GrpcError. */
 export interface ClientCall extends Incoming, Outgoing {
-  /** No more messages from our side. */
+  /** Ends the request: no more messages will be written. */
   finish(): void
-  /** Initial metadata of the answer; rejects when the call failed before it came. */
+  /** Initial metadata of the response; rejects when the call failed before it arrived. */
   readonly headers: Promise<Metadata>
-  /** Trailing metadata once the call has ended well; rejects with its GrpcError when it did not. */
+  /** Trailing metadata of a successful call; rejects with the GrpcError of a failed one. */
   readonly trailers: Promise<Metadata>
   cancel(reason?: string): void
 }
@@ -33,7 +33,10 @@ export interface UnaryAnswer {
 /** Decides whether a call that the server refused unprocessed may be retried. */
 export type CallEnd = (error: GrpcError | undefined, wasProcessed: boolean) => void
 
-const COMPRESSED_ANSWER = new GrpcError(STATUS.internal, 'the server compressed its answer, which nobody asked for')
+const COMPRESSED_ANSWER = new GrpcError(
+  STATUS.internal,
+  'the server compressed its response although this client accepts no compression',
+)
 const NO_FIELDS = new Metadata([])
 
 export interface ClientStreamOptions {
@@ -48,7 +51,7 @@ interface CallConnection {
   readonly wheel: TimerWheel
 }
 
-/** One try at a call on one connection. */
+/** One attempt of a call on one connection. */
 export class ClientStream implements StreamReceiver, ClientCall, Timed {
   readonly #connection: CallConnection
   readonly #stream: Http2Stream
@@ -105,7 +108,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     return this.#inbox.next()
   }
 
-  /** Everything about a call that has ended well and must have exactly one answer. */
+  /** Returns the response of a successful call that must have exactly one message. */
   soleAnswer(): UnaryAnswer {
     return { message: this.#inbox.sole(), headers: this.#head, trailers: this.#tail }
   }
@@ -122,7 +125,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     this.abort(new GrpcError(STATUS.cancelled, reason))
   }
 
-  /** Ends the call from our side with `error`. */
+  /** Cancels the call with `error`. */
   abort(error: GrpcError): void {
     if (this.#over) return
     this.#stream.reset(ERROR.cancel)
@@ -177,7 +180,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     this.#outlet.onDrained()
   }
 
-  /** The server never looked at this call: its GOAWAY named an earlier one as the last. */
+  /** The server did not process this call: its GOAWAY named an earlier stream as the last. */
   turnedAway(): void {
     this.#stream.reset(ERROR.cancel)
     if (!this.#over) this.#end(new GrpcError(STATUS.unavailable, 'the server is going away'), false)
@@ -203,7 +206,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     this.#over = true
     this.#tail = trailers
     this.#leave()
-    // A writer that the server did not wait for need not wait either.
+    // The server answered without reading everything, so writers need not wait either.
     this.#outlet.onDrained()
     this.#trailers.resolve(trailers)
     this.#onEnd(undefined, true)
@@ -226,7 +229,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
 
   #leave(): void {
     this.#connection.wheel.remove(this)
-    // The server is done; what we would still send is of no use to it.
+    // The server has answered; further request messages would be useless.
     if (!this.#stream.localClosed) this.#stream.reset(ERROR.none)
   }
 }

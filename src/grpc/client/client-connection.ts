@@ -14,7 +14,7 @@ export interface ClientConnectionOptions {
   readonly limits: Http2Limits
   readonly timing: Timing
   readonly wheel: TimerWheel
-  /** The number of free streams may have changed. */
+  /** Called when the number of free streams may have changed. */
   onChange(): void
   onClosed(end: ConnectionEnd): void
 }
@@ -38,7 +38,7 @@ export class ClientConnection implements ConnectionHost {
     this.#http2 = new Http2Connection({ socket, role: 'client', limits, timing, host: this })
   }
 
-  /** Accepts new calls now; not before the server has sent its stream limit. */
+  /** Whether a new call can start now. Always false before the server has sent its stream limit. */
   get hasRoom(): boolean {
     return this.isUsable && this.isGreeted && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
   }

@@ -7,11 +7,11 @@ const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ])
 
-/** Why a connection was not made, in words that name the cause. */
+/** Returns the cause of a failed connection attempt as text. */
 export function dialProblem(code: string, message: string): string {
   if (UNTRUSTED.has(code)) return `the server's certificate is signed by none that is trusted here (${code})`
   if (code === 'CERT_HAS_EXPIRED') return "the server's certificate has expired"
-  // In TLS 1.3 the server judges the client's certificate after the handshake: only the message names the alert then.
+  // In TLS 1.3 the server checks the client's certificate after the handshake: only the message names the alert then.
   const alert = /alert (certificate required|handshake failure|bad certificate|unknown ca)/i.exec(message)?.[1]
   if (alert !== undefined) return `the server requires a client certificate that it trusts (${alert})`
   return message

@@ -10,7 +10,7 @@ const PATH = '/t.T/Echo'
 const HELLO = Buffer.from('hello')
 const BAD = { metadata: { 'not a name': 'x' } }
 
-describe('metadata that cannot be sent', () => {
+describe('a channel given invalid metadata', () => {
   let server: GrpcServer
   let channel: Channel
 
@@ -30,23 +30,23 @@ describe('metadata that cannot be sent', () => {
 
   const outcome = async () => channel.unary(PATH, HELLO, BAD)
 
-  test('fails its call when there is a connection', async () => {
+  test('fails the call with INTERNAL on an open connection', async () => {
     await channel.unary(PATH, HELLO)
     await expect(outcome()).rejects.toMatchObject({ code: STATUS.internal })
   })
 
-  test('fails its call, and nothing else, when the connection is still being made', async () => {
+  test('fails only that call with INTERNAL while the connection is being established', async () => {
     await expect(outcome()).rejects.toMatchObject({ code: STATUS.internal })
     const { message } = await channel.unary(PATH, HELLO)
     expect(Buffer.from(message)).toEqual(HELLO)
   })
 
-  test('fails a stream in the same way', async () => {
+  test('fails a stream with INTERNAL', async () => {
     await expect((async () => channel.open(PATH, BAD).next())()).rejects.toMatchObject({ code: STATUS.internal })
   })
 })
 
-test('a channel that is closed while it dials leaves no connection and no timer behind', async () => {
+test('a channel closed while dialling fails its call with UNAVAILABLE and leaves no connection or timer', async () => {
   const listener = createListener((socket) => socket.on('error', () => {}).resume())
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -64,7 +64,7 @@ test('a channel that is closed while it dials leaves no connection and no timer 
   channel.close()
   await expect(call).rejects.toMatchObject({ code: STATUS.unavailable })
   expect(timers).toBe(0)
-  // Ends only when every connection to it has ended.
+  // 'close' is emitted only after every connection has ended.
   listener.close()
   await once(listener, 'close')
 })

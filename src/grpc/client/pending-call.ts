@@ -12,7 +12,7 @@ import type { ClientConnection } from './client-connection.ts'
 export interface PendingCallOptions extends CallOptions {
   /** The only request message of the call: it can be sent again when a server refused the call unprocessed. */
   readonly message?: Uint8Array
-  /** For a call with one answer: one promise is all that it costs its caller. */
+  /** For a call with one response: the only promise that is made for it. */
   readonly answer?: PromiseWithResolvers<UnaryAnswer>
 }
 
@@ -86,7 +86,7 @@ export class PendingCall implements ClientCall, Timed {
     return this.#options.waitForReady === true
   }
 
-  /** There is a connection: send what we have. */
+  /** Starts the call on a connection, and sends the messages that were written so far. */
   start(connection: ClientConnection): void {
     this.#tries++
     const stream = connection.open(this.#head(), {
@@ -101,7 +101,7 @@ export class PendingCall implements ClientCall, Timed {
     }
     for (const early of this.#early) stream.write(early)
     if (this.#earlyFinish) stream.finish()
-    // A call that may still move to another connection shows itself only once the server has taken it on.
+    // A call that may still move to another connection is visible to the caller only after the server has accepted it.
     if (this.#options.answer !== undefined) return
     if (message === undefined || this.#tries === MAX_TRIES) this.#started.resolve(stream)
     else
@@ -184,7 +184,10 @@ export class PendingCall implements ClientCall, Timed {
     } else this.fail(error)
   }
 
-  /** The stream ended. One that the server never looked at may be tried again, unseen by the caller. */
+  /**
+   * Called when the stream has ended. A call that the server did not process is retried, which the caller does not
+   * notice.
+   */
   #ended(error: GrpcError | undefined, wasProcessed: boolean): void {
     if (this.#over) return
     const mayRetry = !wasProcessed && this.#options.message !== undefined && this.#tries < MAX_TRIES

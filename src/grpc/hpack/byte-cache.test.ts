@@ -7,14 +7,14 @@ const ask = (cache: ByteCache<string>, key: string): string | undefined =>
 const keep = (cache: ByteCache<string>, key: string): void =>
   cache.set(Buffer.from(`.${key}...`), 1, 1 + key.length, `value of ${key}`)
 
-test('what was kept under some bytes is found by the same bytes anywhere', () => {
+test('a cached value is found by equal bytes at another offset, and not by other bytes', () => {
   const cache = new ByteCache<string>(16, 8)
   keep(cache, 'abc')
   expect(ask(cache, 'abc')).toBe('value of abc')
   for (const other of ['abd', 'ab', 'abcd', 'cba', '']) expect(ask(cache, other)).toBeUndefined()
 })
 
-test('a key that is too long is neither kept nor found', () => {
+test('a key longer than the key limit is not cached; a key of exactly that length is', () => {
   const cache = new ByteCache<string>(16, 8)
   keep(cache, 'ninebytes')
   expect(ask(cache, 'ninebytes')).toBeUndefined()
@@ -22,7 +22,7 @@ test('a key that is too long is neither kept nor found', () => {
   expect(ask(cache, 'eight by')).toBe('value of eight by')
 })
 
-test('four keys of one group live side by side, and a fifth takes the place of one', () => {
+test('four keys fit into one group, and a fifth key replaces one of them', () => {
   const cache = new ByteCache<string>(4, 8)
   const keys = ['a', 'b', 'c', 'd']
   for (const key of keys) keep(cache, key)
@@ -32,7 +32,7 @@ test('four keys of one group live side by side, and a fifth takes the place of o
   expect(keys.filter((key) => ask(cache, key) !== undefined)).toHaveLength(3)
 })
 
-test('keys of one hash are told apart', () => {
+test('two keys with the same hash keep separate values', () => {
   const cache = new ByteCache<string>(16, 8)
   keep(cache, 'b!') // 31 * 98 + 33 = 31 * 97 + 64
   expect(ask(cache, 'a@')).toBeUndefined()
@@ -41,14 +41,14 @@ test('keys of one hash are told apart', () => {
   expect(ask(cache, 'b!')).toBe('value of b!')
 })
 
-test('no bytes are a key as well', () => {
+test('the empty key can be cached', () => {
   const cache = new ByteCache<string>(16, 8)
   expect(ask(cache, '')).toBeUndefined()
   keep(cache, '')
   expect(ask(cache, '')).toBe('value of ')
 })
 
-test('a cleared cache is empty and takes new keys', () => {
+test('a cleared cache is empty and accepts new keys', () => {
   const cache = new ByteCache<string>(4, 8)
   for (const key of ['', 'a', 'b', 'c']) keep(cache, key)
   cache.clear()

@@ -1,9 +1,9 @@
 /**
- * A small cache keyed by a run of bytes, for lookups that must not build a string or an object to ask.
+ * A small cache whose keys are byte ranges, so that a lookup creates no string or object.
  *
- * A key may sit in any of the four slots of its group, and the group follows from its hash: two keys of one hash then
- * do not push each other out with every call. A newcomer takes a free slot or the group's slots in turn, so the cache
- * stays as small as it began. Keys are compared in full: a peer that makes hashes collide only makes the cache useless.
+ * The hash of a key selects a group of four slots, and the key may be in any of them: so two keys with the same hash do
+ * not evict each other on every call. A new key takes a free slot, or replaces the slots of its group in turn, so the
+ * cache does not grow. Keys are compared in full: a peer that makes hashes collide only makes the cache useless.
  */
 const WAYS = 4
 
@@ -17,7 +17,7 @@ export class ByteCache<Value> {
   #turn = 0
   #empty = true
 
-  /** `slots` is a power of two, four at least; a key is at most `longestKey` bytes, itself at most 255. */
+  /** `slots` is a power of two, at least four. A key has at most `longestKey` bytes, which is at most 255. */
   constructor(slots: number, longestKey: number) {
     this.#longestKey = longestKey
     this.#groupMask = slots - WAYS
@@ -43,7 +43,7 @@ export class ByteCache<Value> {
     return undefined
   }
 
-  /** For a key that `get` did not find; one that is too long is not kept. */
+  /** Adds a key that `get` did not find. A key that is too long is not stored. */
   set(bytes: Uint8Array, start: number, end: number, value: Value): void {
     const length = end - start
     if (length > this.#longestKey) return

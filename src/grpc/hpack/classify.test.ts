@@ -22,7 +22,7 @@ test.each([
   ['x-empty', '', FIELD.regular],
   ['x-latin', 'caf\u00e9 \u0080\u00ff', FIELD.regular],
   ['x-inner', 'a \t b\u0001', FIELD.regular],
-])('%s: %s is known for what it is', (name, value, kind) => {
+])('field "%s: %s" is classified by its name', (name, value, kind) => {
   expect(classify(name, value)).toBe(kind)
 })
 
@@ -43,7 +43,7 @@ test.each([
 })
 
 test.each(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade'])(
-  '%s belongs to HTTP/1 and is malformed',
+  '%s is a connection-specific field of HTTP/1 and is malformed',
   (name) => {
     expect(classify(name, 'x')).toBe(FIELD.malformed)
   },
@@ -59,7 +59,7 @@ test.each([
   ['a leading tab', '\ta'],
   ['a trailing tab', 'a\t'],
   ['nothing but a space', ' '],
-])('a value with %s is malformed, whatever the name', (_, value) => {
+])('a value with %s is malformed under every name', (_, value) => {
   for (const name of ['x', ':path', 'grpc-timeout']) expect(classify(name, value)).toBe(FIELD.malformed)
 })
 

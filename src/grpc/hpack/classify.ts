@@ -1,9 +1,9 @@
 /**
- * What a field is to this engine, and whether it may stand in HTTP/2 at all (RFC 9113, sections 8.2 and 8.3).
+ * Classifies a header field, and checks whether HTTP/2 allows it (RFC 9113, sections 8.2 and 8.3).
  *
- * Most of it depends on the name alone and is found out once per name; a value is looked at by its own rules only
- * where the name asks for it. An illegal field is the fault of one request, not of the connection: it is marked, and
- * whoever reads the request refuses it.
+ * The result depends mostly on the name and is computed once per name. A value is checked only if its name requires
+ * it. An illegal field makes one request invalid, not the connection: the field is marked, and the reader of the
+ * request rejects it.
  */
 import { FIELD, type FieldKind } from './header-field.ts'
 
@@ -29,15 +29,15 @@ const KNOWN_NAMES: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
 
 const LOWER_CASE_TOKEN = /^[a-z0-9!#$%&'*+\-.^_`|~]+$/
 const DIGITS = /^[0-9]+$/
-/** One class and nothing else: V8 runs through a value with this at ten characters a nanosecond. */
+/** A single character class: V8 scans a value with it at ten characters per nanosecond. */
 const ILLEGAL_ANYWHERE = /[\0\r\n]/
 
-/** The class by the name alone: `malformed` when no field of that name is legal. */
+/** The kind by the name alone; `malformed` when no field of that name is legal. */
 export function kindOfName(name: string): FieldKind {
   return KNOWN_NAMES.get(name) ?? (LOWER_CASE_TOKEN.test(name) ? FIELD.regular : FIELD.malformed)
 }
 
-/** The class by name and value. */
+/** The kind by name and value. */
 export function kindOfField(nameKind: FieldKind, value: string): FieldKind {
   if (!isLegalValue(value)) return FIELD.malformed
   if (nameKind === FIELD.te && value !== 'trailers') return FIELD.malformed

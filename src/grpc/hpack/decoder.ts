@@ -1,12 +1,12 @@
 /**
- * Header blocks to header lists (RFC 7541, sections 3 and 6).
+ * Decodes header blocks to header lists (RFC 7541, sections 3 and 6).
  *
- * A gRPC client sends nearly the same fields with every call. Where it indexes all of them the block is a dozen bytes
- * that repeat until the table changes: such blocks are looked up whole, and the list they got the first time is given
- * out again. Where a field changes (a deadline, a trace), the rest still costs one array read each, for the tables hold
- * ready-made fields; the new one is spelled out into a scratch, judged there, and made a string once. After the list is
- * full the block is read to its end all the same, or else the table would fall out of step with the peer's, but
- * strings are built only for what goes into the table.
+ * A gRPC client sends nearly the same fields with every call. If it indexes all of them, the block is a dozen bytes
+ * that repeat until the table changes: such blocks are looked up as a whole, and the cached list is returned. If a
+ * field changes (a deadline, a trace), each other field still costs one array read, because the tables contain complete
+ * fields. The new field is decoded into a scratch buffer, checked there, and converted to a string once. When the list
+ * exceeds its limit, the rest of the block is still read, because the table must stay equal to the peer's, but strings
+ * are built only for fields that enter the table.
  */
 import { ByteCache } from './byte-cache.ts'
 import { DynamicTable } from './dynamic-table.ts'
@@ -19,14 +19,14 @@ import { FIELD_OVERHEAD, type FieldName, type TableField, tableField, toFieldNam
 
 /** The table's size before any SETTINGS or update (RFC 9113, section 6.5.2). */
 const INITIAL_TABLE_BYTES = 4096
-/** The lowest size the table had between two blocks, and the last one (RFC 7541, section 4.2). */
+/** The lowest size of the table between two blocks, and the last one (RFC 7541, section 4.2). */
 const MOST_SIZE_UPDATES = 2
 const LONGEST_CACHED_BLOCK = 32
 
-// Decoding a block is one synchronous step, so all connections share what it works with.
+// Decoding a block is synchronous, so all connections share these objects.
 const cursor = new Cursor()
 const literal = new StringLiteral()
-/** Names that came spelled out, under the bytes that they came in: the next time they need not even be decoded. */
+/** Names that were sent as literals, by their encoded bytes, so that a repeated name need not be decoded. */
 const names = new ByteCache<FieldName>(256, 64)
 
 export class HpackDecoder {
@@ -38,8 +38,8 @@ export class HpackDecoder {
   #literalBytes = 0
 
   /**
-   * `maxTableBytes` is our SETTINGS_HEADER_TABLE_SIZE. Up to 4096 bytes the peer may use at once; more than that it
-   * claims by an update. Less than 4096 is sound only when the peer knew of it before its first block.
+   * `maxTableBytes` is our SETTINGS_HEADER_TABLE_SIZE. The peer may use up to 4096 bytes at once, and more after an
+   * update. Less than 4096 is valid only if the peer received the setting before its first block.
    */
   constructor({ maxTableBytes, maxListBytes }: { maxTableBytes: number; maxListBytes: number }) {
     this.#maxTableBytes = maxTableBytes
@@ -47,7 +47,7 @@ export class HpackDecoder {
     this.#table = new DynamicTable(maxTableBytes, Math.min(INITIAL_TABLE_BYTES, maxTableBytes))
   }
 
-  /** One complete header block, bytes [start, end) of `block`. */
+  /** Decodes one complete header block, bytes [start, end) of `block`. */
   decode(block: Uint8Array, start: number, end: number): HeaderList {
     if (end - start > LONGEST_CACHED_BLOCK) return this.#read(block, start, end)
     const blocks = this.#blocks
@@ -76,7 +76,7 @@ export class HpackDecoder {
         room -= size
         fields.push(field as TableField)
       } else {
-        room = -1 // closed: a smaller field that comes later must not slip in
+        room = -1 // full: a smaller field that comes later must not be added
       }
     }
     return { fields, bytes, overflowed: room < 0, understood: undefined }
@@ -92,7 +92,7 @@ export class HpackDecoder {
     }
   }
 
-  /** The next field; undefined for a literal of `#literalBytes` that exceeds the limit. */
+  /** Reads the next field. Returns undefined for a literal of `#literalBytes` that exceeds the limit. */
   #field(first: number, room: number): TableField | undefined {
     if (first >= 0x80) return this.#indexed(cursor.integer(0x7f))
     if (first >= 0x40) return this.#literalToIndex(room)
@@ -137,8 +137,8 @@ function readName(): FieldName {
 }
 
 /**
- * Whether there are only indices in the block: then reading it again changes nothing and gives the same. Indices of
- * several bytes end in one below 0x80 and so are not meant.
+ * Whether the block contains only indices of one byte: then decoding it again changes nothing and returns the same
+ * list. An index of several bytes ends with a byte below 0x80, and is not counted.
  */
 function onlyShortIndices(block: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if ((block[i] as number) <= 0x80) return false

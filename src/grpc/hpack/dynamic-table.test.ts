@@ -14,14 +14,14 @@ const namesIn = (table: DynamicTable): string[] => {
   }
 }
 
-test('the newest field comes first', () => {
+test('index 0 is the newest field', () => {
   const table = new DynamicTable(4096, 4096)
   for (const name of ['a', 'b', 'c']) table.insert(field(name))
   expect(namesIn(table)).toEqual(['c', 'b', 'a'])
   expect(table.bytes).toBe(120)
 })
 
-test('the oldest fields make room for a new one, as many as it takes', () => {
+test('an insertion evicts as many of the oldest fields as it needs', () => {
   const table = new DynamicTable(120, 120)
   for (const name of ['a', 'b', 'c', 'd']) table.insert(field(name))
   expect(namesIn(table)).toEqual(['d', 'c', 'b'])
@@ -30,7 +30,7 @@ test('the oldest fields make room for a new one, as many as it takes', () => {
   expect(table.bytes).toBe(120)
 })
 
-test('a field that fills the table exactly stays alone; a larger one leaves it empty', () => {
+test('a field of exactly the table size evicts all others; a larger one leaves the table empty', () => {
   const table = new DynamicTable(100, 100)
   table.insert(field('a'))
   table.insert(field('b', 100))
@@ -42,7 +42,7 @@ test('a field that fills the table exactly stays alone; a larger one leaves it e
   expect(namesIn(table)).toEqual(['d'])
 })
 
-test('a lower limit evicts at once, a higher one gives room again', () => {
+test('a lower limit evicts at once, and a higher limit makes room again', () => {
   const table = new DynamicTable(4096, 160)
   for (const name of ['a', 'b', 'c', 'd']) table.insert(field(name))
   table.limit(100)
@@ -54,7 +54,7 @@ test('a lower limit evicts at once, a higher one gives room again', () => {
   expect(namesIn(table)).toEqual([])
 })
 
-test('the smallest possible fields fill the ring to its last slot', () => {
+test('128 fields of the minimum size, 32 bytes, fit into a table of 4,096 bytes', () => {
   const table = new DynamicTable(4096, 4096)
   const smallest = tableField(toFieldName(''), '')
   for (let i = 0; i < 1000; i++) table.insert(smallest)
@@ -62,13 +62,13 @@ test('the smallest possible fields fill the ring to its last slot', () => {
   expect(table.bytes).toBe(4096)
 })
 
-test('a table of no size takes nothing', () => {
+test('a table of size 0 stores nothing', () => {
   const table = new DynamicTable(0, 0)
   table.insert(field('a'))
   expect(table.get(0)).toBeUndefined()
 })
 
-test('every change is a new generation', () => {
+test('every insertion, limit change and clear gives a new generation', () => {
   const table = new DynamicTable(100, 100)
   const seen = [table.generation]
   for (const change of [

@@ -1,8 +1,8 @@
 /**
- * The decoder's table of fields that this connection has sent before (RFC 7541, section 2.3.2).
+ * The decoder's table of fields that the peer has sent on this connection (RFC 7541, section 2.3.2).
  *
- * A ring: the newest field sits at the head, an insertion moves the head and an eviction the tail, and nothing is ever
- * shifted. Clients that index a field which changes with every call make both happen with every call.
+ * It is a ring: the newest field is at the head, an insertion moves the head and an eviction the tail, and no entry is
+ * moved. Clients that index a field that changes with every call cause both with every call.
  */
 import { FIELD_OVERHEAD, type TableField } from './table-field.ts'
 
@@ -16,7 +16,7 @@ export class DynamicTable {
   #bytes = 0
   #limitBytes: number
 
-  /** `mostBytes` is what the limit may ever be raised to, `limitBytes` what it is to begin with. */
+  /** `mostBytes` is the highest possible limit, `limitBytes` the initial limit. */
   constructor(mostBytes: number, limitBytes: number) {
     const slots = 2 ** Math.ceil(Math.log2(Math.max(1, mostBytes / FIELD_OVERHEAD)))
     this.#ring = new Array<TableField | undefined>(slots).fill(undefined)
@@ -32,12 +32,12 @@ export class DynamicTable {
     return this.#limitBytes
   }
 
-  /** 0 is the newest. */
+  /** Returns a field by its age; 0 is the newest. */
   get(age: number): TableField | undefined {
     return age < this.#count ? this.#ring[(this.#head - age) & this.#mask] : undefined
   }
 
-  /** A field larger than the whole table empties it and is not kept: that is no error (RFC 7541, section 4.4). */
+  /** A field larger than the whole table empties it and is not stored; this is no error (RFC 7541, section 4.4). */
   insert(field: TableField): void {
     this.generation++
     this.#evictDownTo(this.#limitBytes - field.bytes)

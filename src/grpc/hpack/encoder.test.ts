@@ -8,8 +8,8 @@ const encode = (encoder: HpackEncoder, ...fields: readonly OutgoingField[]): str
 
 const plain = (text: string): string => Buffer.concat([Buffer.of(text.length), Buffer.from(text)]).toString('hex')
 
-describe('a field', () => {
-  test('of the static table is one byte', () => {
+describe('HpackEncoder, field', () => {
+  test('is one byte when the static table has it', () => {
     expect(encode(new HpackEncoder(), [':status', '200'], [':method', 'POST'], [':scheme', 'https'])).toBe('888387')
   })
 
@@ -21,20 +21,20 @@ describe('a field', () => {
     expect(encode(encoder, ['~', '^'], ['^', '~'])).toBe('bfbe')
   })
 
-  test('takes its name from the static table, or else from its last appearance', () => {
+  test('takes its name index from the static table, otherwise from the newest dynamic entry', () => {
     const encoder = new HpackEncoder()
     expect(encode(encoder, [':path', '^'])).toBe(`44${plain('^')}`)
     encode(encoder, ['~', '1^'], ['~', '2^'], ['x', 'y'])
     expect(encode(encoder, ['~', '3^'])).toBe(`7f00${plain('3^')}`)
   })
 
-  test('is spelled by Huffman code only where that is shorter', () => {
+  test('is Huffman-coded only where that is shorter', () => {
     expect(encode(new HpackEncoder(), ['content-encoding', 'gzip'])).toBe('5a839bd9ab')
     expect(encode(new HpackEncoder(), [':status', '307'])).toBe(`48${plain('307')}`)
   })
 
   test.each(['grpc-timeout', 'grpc-message', 'grpc-status-details-bin', 'x-anything-bin'])(
-    '%s changes with every message and is not indexed',
+    '%s is not indexed, because its value changes with every message',
     (name) => {
       const encoder = new HpackEncoder()
       const first = encode(encoder, [name, '1~'])
@@ -43,7 +43,7 @@ describe('a field', () => {
     },
   )
 
-  test('content-length and date are not indexed, though their names are', () => {
+  test('content-length and date are not indexed, but their names are sent as static indices', () => {
     const encoder = new HpackEncoder()
     for (let i = 0; i < 2; i++) {
       expect(encode(encoder, ['content-length', '7'])).toBe(`0f0d${plain('7')}`)
@@ -51,20 +51,20 @@ describe('a field', () => {
     }
   })
 
-  test('authorization may never be indexed, by nobody', () => {
+  test('authorization is sent as never indexed', () => {
     const encoder = new HpackEncoder()
     for (let i = 0; i < 2; i++) expect(encode(encoder, ['authorization', '~'])).toBe(`1f08${plain('~')}`)
     expect(encode(encoder, ['authorization', '~'.repeat(5000)]).slice(0, 4)).toBe('1f08')
   })
 
-  test('larger than the table does not sweep it empty', () => {
+  test('is not indexed when it is larger than the table, which keeps its entries', () => {
     const encoder = new HpackEncoder()
     encode(encoder, ['~', '^'])
     expect(encode(encoder, ['x', '~'.repeat(4096)]).slice(0, 2)).toBe('00')
     expect(encode(encoder, ['~', '^'])).toBe('be')
   })
 
-  test('that was pushed out is spelled again', () => {
+  test('is sent as a literal again after its eviction', () => {
     const encoder = new HpackEncoder()
     const first = encode(encoder, ['~', '^'])
     encode(encoder, ['x', '~'.repeat(4096 - 33 - 33)])
@@ -72,22 +72,22 @@ describe('a field', () => {
   })
 })
 
-describe('the size of the table', () => {
-  test('is told at the start of the next block, once', () => {
+describe('HpackEncoder, dynamic table size', () => {
+  test('is announced once, at the start of the next block', () => {
     const encoder = new HpackEncoder()
     encoder.setMaxTableBytes(100)
     expect(encode(encoder, [':status', '200'])).toBe('3f4588')
     expect(encode(encoder, [':status', '200'])).toBe('88')
   })
 
-  test('is not told when nothing changes for us: a peer that offers more than we use', () => {
+  test('is not announced when the peer allows more than the 4,096 bytes that we use', () => {
     const encoder = new HpackEncoder()
     encoder.setMaxTableBytes(4096)
     encoder.setMaxTableBytes(65536)
     expect(encode(encoder, [':status', '200'])).toBe('88')
   })
 
-  test('is told with the lowest point when it fell and rose', () => {
+  test('is announced as the minimum and then the final size when it was lowered and raised between two blocks', () => {
     const encoder = new HpackEncoder()
     encode(encoder, ['~', '^'])
     encoder.setMaxTableBytes(100)
@@ -96,7 +96,7 @@ describe('the size of the table', () => {
     expect(encode(encoder, ['~', '^'])).toBe(`203fe11f40${plain('~')}${plain('^')}`)
   })
 
-  test('is told by its last value alone when it only fell, or only rose', () => {
+  test('is announced only as the final size when it was only lowered or only raised', () => {
     const encoder = new HpackEncoder()
     encoder.setMaxTableBytes(100)
     encoder.setMaxTableBytes(20)
@@ -106,14 +106,14 @@ describe('the size of the table', () => {
     expect(encode(encoder)).toBe('3e')
   })
 
-  test('drops what no longer fits', () => {
+  test('evicts the entries that no longer fit', () => {
     const encoder = new HpackEncoder()
     encode(encoder, ['~', '1^'], ['~', '2^'])
     encoder.setMaxTableBytes(40)
     expect(encode(encoder, ['~', '2^'], ['~', '1^'])).toBe(`3f09be7e${plain('1^')}`)
   })
 
-  test('of nothing means that nothing is indexed', () => {
+  test('of 0 turns indexing off', () => {
     const encoder = new HpackEncoder()
     encoder.setMaxTableBytes(0)
     encode(encoder)
@@ -121,7 +121,7 @@ describe('the size of the table', () => {
   })
 })
 
-test('a block is written where it is asked for, and nothing beside it', () => {
+test('a block is written at the given offset and changes no byte outside it', () => {
   const target = Buffer.alloc(8, 0xaa)
   expect(
     new HpackEncoder().encode(
@@ -136,7 +136,7 @@ test('a block is written where it is asked for, and nothing beside it', () => {
   expect(target.toString('hex')).toBe('aaaaaa888daaaaaa')
 })
 
-test('the bound covers size updates, long names and long values', () => {
+test('encodedBound covers size updates, long names and long values', () => {
   const fields: OutgoingField[] = [
     ['\u0001'.repeat(200), '\u0001'.repeat(20000)],
     ['\u0001', ''],

@@ -1,8 +1,9 @@
 /**
- * Header lists to header blocks (RFC 7541, section 6).
+ * Encodes header lists to header blocks (RFC 7541, section 6).
  *
- * What repeats is indexed and is one byte the next time; what changes with every message goes out as it is, for in the
- * table it would only push out the rest. Credentials are marked so that nobody on the way may index them either.
+ * Fields that repeat are added to the dynamic table and take one byte the next time. Fields that change with every
+ * message are sent as literals, because in the table they would only evict others. Credentials are marked "never
+ * indexed" (section 6.2.3), so that proxies do not index them either.
  */
 import { encodeHuffman, huffmanLength } from './huffman.ts'
 import { type Prefix, writeInteger } from './integer.ts'
@@ -11,9 +12,9 @@ import { FIELD_OVERHEAD } from './table-field.ts'
 
 export type OutgoingField = readonly [name: string, value: string]
 
-/** The protocol's default and the largest table that we use. */
+/** The default size of the protocol, which is also the largest table that we use. */
 const MOST_TABLE_BYTES = 4096
-/** An integer below 2^28 behind its prefix. */
+/** The most bytes of an integer below 2^28, with its prefix. */
 const LONGEST_INTEGER = 5
 
 const INDEXED: Prefix = { pattern: 0x80, mask: 0x7f }
@@ -28,7 +29,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set(['authorization'])
 const VOLATILE_NAMES: ReadonlySet<string> = new Set(['grpc-timeout', 'grpc-message', 'content-length', 'date'])
 const VOLATILE_ENDING = '-bin'
 
-/** The places of one name in a table: one for the name alone, and one for each value. */
+/** The positions of one name in a table: one for the name alone, and one for each value. */
 interface Places {
   any: number
   readonly byValue: Map<string, number>
@@ -48,7 +49,9 @@ interface Entry {
 }
 
 export class HpackEncoder {
-  /** By the number of their insertion on this connection; an index is the distance to the newest. Oldest first. */
+  /**
+   * The entries by the number of their insertion, oldest first. The index of an entry is its distance from the newest.
+   */
   readonly #entries = new Map<number, Entry>()
   /** The numbers of the same entries; `any` is the newest of a name. */
   readonly #places = new Map<string, Places>()
@@ -57,7 +60,7 @@ export class HpackEncoder {
   #limitBytes = MOST_TABLE_BYTES
   /** The table size of the peer's decoder until the next block changes it. */
   #announcedBytes = MOST_TABLE_BYTES
-  /** The lowest limit since then: entries that were evicted there stay evicted, even if the limit rose again. */
+  /** The lowest limit since the last block: entries that it evicted stay evicted, even if the limit rose again. */
   #lowestBytes = MOST_TABLE_BYTES
 
   /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
@@ -126,14 +129,14 @@ export class HpackEncoder {
       this.#bytes -= bytes
       const places = this.#places.get(name) as Places
       places.byValue.delete(value)
-      if (places.any === number) this.#places.delete(name) // the newest of its name comes last
+      if (places.any === number) this.#places.delete(name) // the newest of its name is evicted last
     }
   }
 }
 
-/** No block for these fields is longer, whatever the tables hold. */
+/** The most bytes of a block with these fields, with any table. */
 export function encodedBound(fields: readonly OutgoingField[]): number {
-  let bound = 2 * LONGEST_INTEGER // two updates of the table's size
+  let bound = 2 * LONGEST_INTEGER // two updates of the table size
   for (const [name, value] of fields) bound += 3 * LONGEST_INTEGER + name.length + value.length
   return bound
 }
@@ -144,7 +147,7 @@ function literalForm({ name, bytes }: Entry, tableBytes: number): Prefix {
   return passing ? NOT_INDEXED : TO_INDEX
 }
 
-/** Characters are Latin-1; the caller has seen to that. */
+/** The caller guarantees Latin-1 characters. */
 function writeString(text: string, target: Uint8Array, offset: number): number {
   const coded = huffmanLength(text)
   if (coded < text.length) return encodeHuffman(text, target, writeInteger(coded, HUFFMAN_STRING, target, offset))

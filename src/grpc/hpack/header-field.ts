@@ -1,9 +1,9 @@
 /**
- * One header field as the rest of the engine sees it.
+ * One header field, as the other modules see it.
  *
- * Fields are shared: an entry of the static or dynamic table is one object for all header blocks that refer to it,
- * so whatever is worth knowing about a name (is it a pseudo-header, may it stand in a request at all) is found out
- * once, when the field is first read, and not once per call.
+ * Fields are shared: an entry of the static or dynamic table is one object for all header blocks that refer to it. So
+ * the properties of a name (is it a pseudo-header, is it allowed in a request) are determined once, when the field is
+ * first read, and not once per call.
  */
 export interface HeaderField {
   readonly name: string
@@ -31,13 +31,15 @@ export const FIELD = {
 
 export type FieldKind = (typeof FIELD)[keyof typeof FIELD]
 
-/** A decoded header block. Lists that come from the decoder's cache are shared between calls: never change one. */
+/** A decoded header block. Lists from the decoder's cache are shared between calls and must not be modified. */
 export interface HeaderList {
   readonly fields: readonly HeaderField[]
-  /** Sum of name + value + 32 over all fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it. */
+  /** The sum of name + value + 32 over all fields, as defined for SETTINGS_MAX_HEADER_LIST_SIZE. */
   readonly bytes: number
-  /** The list passed the limit: `fields` is cut there, though the whole block was read to keep the table in step. */
+  /**
+   * The list exceeds the limit, and `fields` is incomplete. The whole block was still read to keep the table correct.
+   */
   readonly overflowed: boolean
-  /** A place for the reader to keep what it made of this list: cached lists are then understood only once. */
+  /** The reader's interpretation of this list, cached so that a repeated list is interpreted once. */
   understood: unknown
 }

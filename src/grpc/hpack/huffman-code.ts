@@ -1,14 +1,14 @@
 /**
  * The Huffman code of RFC 7541, appendix B, as data.
  *
- * The code is canonical: codes of one length count upwards in the order of their symbols, and each length goes on
- * where the shorter one stopped. So the lengths say it all, and the codes are computed from them.
+ * The code is canonical: codes of one length increase in the order of their symbols, and each length continues after
+ * the shorter one. So the codes are computed from the lengths.
  */
 
-/** The symbol after the 256 bytes: end of string, never sent as such; its leading ones are the padding. */
+/** The symbol after the 256 bytes: end of string. It is never sent; its leading ones are the padding. */
 export const END_OF_STRING = 256
 
-/** Bits of each symbol's code; sixteen symbols to a row, the last one alone is the end of string. */
+/** The code length of each symbol in bits, sixteen symbols per row. The last one is the end of string. */
 // biome-ignore format: a row is sixteen symbols, as in a code page
 export const HUFFMAN_LENGTHS = Uint8Array.of(
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,

@@ -22,7 +22,7 @@ const bits = (...parts: readonly string[]): string => {
 const codeOf = (symbol: number): string =>
   (HUFFMAN_CODES[symbol] as number).toString(2).padStart(HUFFMAN_LENGTHS[symbol] as number, '0')
 
-test('the codes that follow from the lengths are those of RFC 7541, appendix B', () => {
+test('the Huffman codes derived from the lengths are those of RFC 7541, appendix B', () => {
   const known = { 0: 0x1ff8, 1: 0x7fffd8, 9: 0xffffea, 10: 0x3ffffffc, 22: 0x3ffffffe, 32: 0x14, 43: 0x7fb, 47: 0x18 }
   const more = {
     48: 0x0,
@@ -37,7 +37,7 @@ test('the codes that follow from the lengths are those of RFC 7541, appendix B',
   for (const [symbol, code] of Object.entries({ ...known, ...more })) expect(HUFFMAN_CODES[Number(symbol)]).toBe(code)
 })
 
-test('the code leaves no sequence of bits without a meaning', () => {
+test('the Huffman code is complete: every bit sequence has a meaning', () => {
   expect(HUFFMAN_LENGTHS.reduce((sum, length) => sum + 2 ** -length, 0)).toBe(1)
 })
 
@@ -52,13 +52,13 @@ test.each([
   ['gzip', '9bd9ab'],
   ['Mon, 21 Oct 2013 20:13:21 GMT', 'd07abe941054d444a8200595040b8166e082a62d1bff'],
   ['https://www.example.com', '9d29ad171863c78f0b97c8e9ae82ae43d3'],
-])('%s is coded as in RFC 7541, appendix C', (text, hex) => {
+])('%s is Huffman-coded as in RFC 7541, appendix C', (text, hex) => {
   expect(encode(text)).toBe(hex)
   expect(huffmanLength(text)).toBe(hex.length / 2)
   expect(decode(hex)).toBe(text)
 })
 
-test('every byte comes back, alone and between others', () => {
+test('every byte value round-trips, alone and between other characters', () => {
   for (let byte = 0; byte < 256; byte++) {
     const text = String.fromCharCode(byte)
     expect(decode(encode(text))).toBe(text)
@@ -66,13 +66,13 @@ test('every byte comes back, alone and between others', () => {
   }
 })
 
-test('an empty string is no bits at all', () => {
+test('an empty string encodes to zero bytes', () => {
   expect(encode('')).toBe('')
   expect(decode('')).toBe('')
 })
 
-test('every padding of up to seven ones is taken', () => {
-  // `0` is five bits, so one to eight of them leave every possible rest
+test('padding of zero to seven one-bits is accepted', () => {
+  // `0` has 5 bits, so 1 to 8 of them leave every possible remainder.
   for (let count = 1; count <= 8; count++) expect(decode(encode('0'.repeat(count)))).toBe('0'.repeat(count))
 })
 
@@ -83,11 +83,11 @@ test.each([
   ['padding with a zero in it', bits(codeOf(0x30), '110')],
   ['padding of zeros', bits(codeOf(0x21), '000000')],
   ['a code that is cut off', bits(codeOf(0x5c).slice(0, 16))],
-])('%s is refused', (_, hex) => {
+])('decodeHuffman throws HpackError: %s', (_, hex) => {
   expect(() => decode(hex)).toThrow(HpackError)
 })
 
-test('the end-of-string symbol is refused wherever it stands', () => {
+test('the end-of-string symbol throws HpackError at the start, in the middle and before other symbols', () => {
   expect(() => decode(bits(codeOf(END_OF_STRING), '11'))).toThrow(/end-of-string/)
   expect(() => decode(bits(codeOf(0x30), codeOf(END_OF_STRING), codeOf(0x30)))).toThrow(/end-of-string/)
   expect(() => decode(bits(codeOf(END_OF_STRING), codeOf(0x20), codeOf(0x20), '111111'))).toThrow(/end-of-string/)

@@ -22,14 +22,14 @@ test.each([
   expect(read(mask, ...bytes)).toEqual({ value, at: bytes.length })
 })
 
-test('the bits before the prefix are kept when writing and ignored when reading', () => {
+test('writing keeps the bits before the prefix, and reading ignores them', () => {
   expect(write(5, 0x0f, 0x10)).toEqual([0x15])
   expect(write(15, 0x0f, 0x10)).toEqual([0x1f, 0])
   expect(read(0x0f, 0x15).value).toBe(5)
   expect(read(0x0f, 0xff, 0).value).toBe(15)
 })
 
-test('every value around a change of length comes back, behind every prefix', () => {
+test('integers around each change of encoded length round-trip with prefixes of 4 to 8 bits', () => {
   for (const mask of [0x0f, 0x1f, 0x3f, 0x7f, 0xff]) {
     for (const base of [0, mask, mask + 2 ** 7, mask + 2 ** 14, mask + 2 ** 21, 2 ** 28]) {
       for (const value of [base - 1, base, base + 1]) {
@@ -39,7 +39,7 @@ test('every value around a change of length comes back, behind every prefix', ()
   }
 })
 
-test('needless zeros at the end are taken while the integer stays within five bytes', () => {
+test('superfluous zero continuation bytes are accepted up to five bytes in total', () => {
   expect(read(0x1f, 0x1f, 0x80, 0x80, 0x80, 0x00)).toEqual({ value: 31, at: 5 })
 })
 
@@ -49,11 +49,11 @@ test.each([
   ['a continuation that is cut off', [0x1f, 0x80, 0xff]],
   ['six bytes', [0x1f, 0x80, 0x80, 0x80, 0x80, 0x00]],
   ['more than 2^28', [0x1f, 0xff, 0xff, 0xff, 0x7f]],
-])('%s is refused', (_, bytes) => {
+])('reading throws HpackError: %s', (_, bytes) => {
   expect(() => read(0x1f, ...bytes)).toThrow(HpackError)
 })
 
-test('a string may end with its block, and not a byte later', () => {
+test('a string may end exactly at the end of its block, and one byte more throws HpackError', () => {
   const cursor = new Cursor()
   cursor.open(Uint8Array.of(2, 97, 98, 99), 0, 3)
   expect(cursor.skipString()).toBe(1)

@@ -1,11 +1,11 @@
 import { HpackError } from './hpack-error.ts'
 
-/** No index, length or table size of any use is larger; anything above is an attack or a fault. */
+/** All useful indices, lengths and table sizes are smaller; a larger integer is an attack or an error. */
 const LARGEST = 2 ** 28
-/** One byte with the prefix and four that carry seven bits each. */
+/** The continuation bytes of seven bits each, after the byte with the prefix. */
 const MOST_CONTINUATIONS = 4
 
-/** A position in a header block; readers advance it. */
+/** A position in a header block, which its readers advance. */
 export class Cursor {
   block: Uint8Array = new Uint8Array(0)
   at = 0
@@ -17,14 +17,14 @@ export class Cursor {
     this.end = end
   }
 
-  /** An integer whose prefix is the bits of `mask` in the byte at the cursor (RFC 7541, section 5.1). */
+  /** Reads an integer whose prefix is the bits of `mask` in the byte at the cursor (RFC 7541, section 5.1). */
   integer(mask: number): number {
     if (this.at >= this.end) throw new HpackError('the header block ends where an integer should be')
     const prefix = (this.block[this.at++] as number) & mask
     return prefix < mask ? prefix : this.#continued(mask)
   }
 
-  /** Moves behind a string literal without looking at it; answers where its bytes begin. */
+  /** Skips a string literal, and returns the start of its bytes. */
   skipString(): number {
     const length = this.integer(0x7f)
     const start = this.at
@@ -54,7 +54,7 @@ export interface Prefix {
   readonly mask: number
 }
 
-/** Writes an integer; answers the offset after it. */
+/** Writes an integer, and returns the offset after it. */
 export function writeInteger(value: number, { pattern, mask }: Prefix, target: Uint8Array, offset: number): number {
   if (value < mask) {
     target[offset] = pattern | value

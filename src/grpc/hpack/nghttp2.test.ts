@@ -1,6 +1,6 @@
 /**
- * Our codec against the one in Node (nghttp2), over real connections: what it writes we must read, and the other way.
- * The HTTP/2 here is just enough to carry header blocks: no flow control, no fragments, no padding.
+ * Interoperability with the HPACK codec of Node (nghttp2) over real connections, in both directions.
+ * The HTTP/2 here only carries header blocks: no flow control, no fragments, no padding.
  */
 import { once } from 'node:events'
 import http2 from 'node:http2'
@@ -35,7 +35,7 @@ const frame = ({ type, flags, stream, payload }: Frame): Buffer => {
   return Buffer.concat([head, payload])
 }
 
-/** One end of a connection that uses our codec. */
+/** One end of a connection, with our codec. */
 class Wire {
   readonly #socket: net.Socket
   readonly #encoder = new HpackEncoder()
@@ -124,7 +124,7 @@ const withoutPseudo = (headers: http2.IncomingHttpHeaders): Record<string, unkno
 const sizes = [0, 64, 300, 4096, 65536]
 
 test.each(sizes)(
-  'a client of Node is understood and answered, its table %i bytes and ours',
+  'header blocks round-trip between a Node client with a header table of %i bytes and our server',
   async (headerTableSize) => {
     const received: OutgoingField[][] = []
     const server = net.createServer((socket) => {
@@ -155,33 +155,36 @@ test.each(sizes)(
   },
 )
 
-test.each(sizes)('a server of Node understands our requests, its table %i bytes and ours', async (headerTableSize) => {
-  const server = http2.createServer({ settings: { headerTableSize } })
-  server.on('stream', (stream, headers) => {
-    stream.respond({ ':status': 200, ...withoutPseudo(headers) }, { endStream: true })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    socket.write(PREFACE)
-    const wire = new Wire(socket, Math.max(4096, headerTableSize), 0)
-    for (const [i, fields] of messages.entries()) {
-      const answered = new Promise<OutgoingField[]>((resolve) => {
-        wire.onHeaders = (_, answer) => resolve(answer)
-      })
-      wire.sendHeaders(2 * i + 1, [
-        [':method', 'GET'],
-        [':scheme', 'http'],
-        [':path', '/'],
-        [':authority', 'x'],
-        ...fields,
-      ])
-      expect((await answered).filter(([name]) => name !== 'date')).toEqual([[':status', '200'], ...fields])
+test.each(sizes)(
+  'header blocks round-trip between our client and a Node server with a header table of %i bytes',
+  async (headerTableSize) => {
+    const server = http2.createServer({ settings: { headerTableSize } })
+    server.on('stream', (stream, headers) => {
+      stream.respond({ ':status': 200, ...withoutPseudo(headers) }, { endStream: true })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      socket.write(PREFACE)
+      const wire = new Wire(socket, Math.max(4096, headerTableSize), 0)
+      for (const [i, fields] of messages.entries()) {
+        const answered = new Promise<OutgoingField[]>((resolve) => {
+          wire.onHeaders = (_, answer) => resolve(answer)
+        })
+        wire.sendHeaders(2 * i + 1, [
+          [':method', 'GET'],
+          [':scheme', 'http'],
+          [':path', '/'],
+          [':authority', 'x'],
+          ...fields,
+        ])
+        expect((await answered).filter(([name]) => name !== 'date')).toEqual([[':status', '200'], ...fields])
+      }
+    } finally {
+      socket.destroy()
+      server.close()
     }
-  } finally {
-    socket.destroy()
-    server.close()
-  }
-})
+  },
+)

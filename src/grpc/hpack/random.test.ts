@@ -1,4 +1,4 @@
-/** Properties that hold for all input. A failure prints its seed; WINDLASS_SEED runs that one again. */
+/** Properties of all inputs. A failure prints its seed; WINDLASS_SEED repeats that run. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { kindOfField, kindOfName } from './classify.ts'
@@ -42,7 +42,7 @@ const encode = (encoder: HpackEncoder, list: readonly OutgoingField[]): Buffer =
 
 const newDecoder = (maxListBytes = 1 << 20) => new HpackDecoder({ maxTableBytes: 4096, maxListBytes })
 
-/** Decodes, or answers the HpackError; anything else that is thrown is a failure of the test. */
+/** Decodes, or returns the HpackError; any other exception fails the test. */
 const attempt = (decoder: HpackDecoder, block: Uint8Array): unknown => {
   try {
     return decoder.decode(block, 0, block.length)
@@ -52,7 +52,7 @@ const attempt = (decoder: HpackDecoder, block: Uint8Array): unknown => {
   }
 }
 
-test('every string comes back from its Huffman code, which has the length foretold', () => {
+test('every Latin-1 string round-trips through Huffman coding, and huffmanLength gives the exact length', () => {
   fc.assert(
     fc.property(text, (original) => {
       const coded = Buffer.alloc(4 * original.length + 1)
@@ -64,7 +64,7 @@ test('every string comes back from its Huffman code, which has the length foreto
   )
 })
 
-test('bytes that are taken for a Huffman string are the one way to write that string', () => {
+test('accepted Huffman bytes are the only encoding of their string', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 12 }), (coded) => {
       const target = Buffer.alloc(2 * coded.length + 1)
@@ -83,7 +83,7 @@ test('bytes that are taken for a Huffman string are the one way to write that st
   )
 })
 
-test('whatever a connection sends, under whatever table sizes, arrives as it was', () => {
+test('header lists round-trip over one connection under changing table sizes', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fields.map((list) => ({ list, sizes: [] as number[] })) },
     { weight: 1, arbitrary: fc.record({ list: fields, sizes: fc.array(fc.nat(6000), { maxLength: 4 }) }) },
@@ -94,7 +94,7 @@ test('whatever a connection sends, under whatever table sizes, arrives as it was
       const decoder = newDecoder()
       for (const { list, sizes } of steps) {
         for (const bytes of sizes) encoder.setMaxTableBytes(bytes)
-        // the second time most of it is indexed, and the third time the decoder has seen the very block
+        // The second block is mostly indexed; the third is byte-identical and comes from the decoder's cache.
         for (let round = 0; round < 3; round++) {
           const block = encode(encoder, list)
           const got = decoder.decode(block, 0, block.length)
@@ -109,7 +109,7 @@ test('whatever a connection sends, under whatever table sizes, arrives as it was
   )
 })
 
-test('a limit on the list cuts the list and changes nothing else', () => {
+test('maxListBytes truncates the list and has no other effect', () => {
   fc.assert(
     fc.property(fc.array(fields, { maxLength: 10 }), fc.nat(2000), (lists, limit) => {
       const encoder = new HpackEncoder()
@@ -130,7 +130,7 @@ test('a limit on the list cuts the list and changes nothing else', () => {
   )
 })
 
-test('random bytes are a list or an HpackError, and never anything else', () => {
+test('random bytes decode to a list or throw HpackError', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 5 }), (blocks) => {
       const decoder = newDecoder(1000)
@@ -140,7 +140,7 @@ test('random bytes are a list or an HpackError, and never anything else', () => 
   )
 })
 
-test('damaged blocks are a list or an HpackError, and never anything else', () => {
+test('damaged blocks decode to a list or throw HpackError', () => {
   const damage = fc.record({ at: fc.nat(), byte: fc.nat(255), kind: fc.constantFrom('set', 'cut', 'insert') })
   fc.assert(
     fc.property(
@@ -164,7 +164,7 @@ test('damaged blocks are a list or an HpackError, and never anything else', () =
   )
 })
 
-test('the ring is a plain list with the newest first, cut at the limit', () => {
+test('DynamicTable behaves like a list with the newest entry first, truncated to the byte limit', () => {
   const change = fc.oneof(
     { weight: 8, arbitrary: fc.record({ insert: fc.integer({ min: 32, max: 300 }) }) },
     { weight: 1, arbitrary: fc.record({ limit: fc.nat(1000) }) },

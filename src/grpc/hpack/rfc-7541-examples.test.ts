@@ -1,4 +1,4 @@
-/** The worked examples of RFC 7541, appendix C, from C.2 on; those of C.1 are with the integers. */
+/** The examples of RFC 7541, appendix C, from C.2 on; the examples of C.1 are in integer.test.ts. */
 import { describe, expect, test } from 'vitest'
 import { HpackDecoder } from './decoder.ts'
 import { encodedBound, HpackEncoder, type OutgoingField } from './encoder.ts'
@@ -52,7 +52,7 @@ describe('C.2: single representations', () => {
     expect(bytesOf(tableOf(decoder))).toBe(tableBytes)
   })
 
-  test('C.2.1 and C.2.4 are also what we write, but for the Huffman code', () => {
+  test('the encoder writes C.2.1 (with Huffman coding) and C.2.4', () => {
     expect(encode(new HpackEncoder(), [['custom-key', 'custom-header']])).toBe(
       '408825a849e95ba97d7f8925a849e95a728e42d9',
     )
@@ -94,7 +94,7 @@ describe.each([
   ['C.3: requests without Huffman code', PLAIN_REQUESTS],
   ['C.4: requests with Huffman code', HUFFMAN_REQUESTS],
 ])('%s', (_, blocks) => {
-  test('are decoded, and leave the table as it should be', () => {
+  test('decode to the expected fields and dynamic table', () => {
     const decoder = decoderOf(4096)
     for (const [i, { fields, table, bytes }] of REQUESTS.entries()) {
       expect(decode(decoder, blocks[i] as string)).toEqual(fields)
@@ -104,7 +104,7 @@ describe.each([
   })
 })
 
-test('C.4 is, byte for byte, what we write', () => {
+test('the encoder writes C.4 byte for byte', () => {
   const encoder = new HpackEncoder()
   const blocks = REQUESTS.map(({ fields }) => encode(encoder, fields))
   expect(blocks).toEqual(HUFFMAN_REQUESTS.map((hex) => hex.replaceAll(' ', '')))
@@ -157,7 +157,7 @@ describe.each([
   ['C.5: responses without Huffman code', PLAIN_RESPONSES],
   ['C.6: responses with Huffman code', HUFFMAN_RESPONSES],
 ])('%s, in a table of 256 bytes', (_, blocks) => {
-  test('are decoded, and evict what they should', () => {
+  test('decode to the expected fields and evict the expected entries', () => {
     const decoder = decoderOf(256)
     for (const [i, { fields, table, bytes }] of RESPONSES.entries()) {
       expect(decode(decoder, (blocks[i] as string).replaceAll('\n', ''))).toEqual(fields)
@@ -167,7 +167,7 @@ describe.each([
   })
 })
 
-test('the responses of C.5 and C.6 come back from our own blocks, which do not index dates', () => {
+test('the responses of C.5 and C.6 round-trip through our encoder, which does not index dates', () => {
   const encoder = new HpackEncoder()
   encoder.setMaxTableBytes(256)
   const decoder = decoderOf(4096)

@@ -65,10 +65,10 @@ const ENTRIES: readonly (readonly [name: string, value?: string])[] = [
   ['www-authenticate'],
 ]
 
-/** Position 0 holds the field of index 1. */
+/** The field with index 1 is at position 0. */
 export const STATIC_FIELDS: readonly TableField[] = ENTRIES.map(([name, value = '']) =>
   tableField(toFieldName(name), value),
 )
 
-/** The dynamic table starts here (RFC 7541, section 2.3.3). */
+/** The first index of the dynamic table (RFC 7541, section 2.3.3). */
 export const FIRST_DYNAMIC_INDEX = STATIC_FIELDS.length + 1

@@ -1,13 +1,13 @@
 /**
- * The string literal that was read last, in bytes (RFC 7541, section 5.2).
+ * The last string literal that was read, in bytes (RFC 7541, section 5.2).
  *
- * It becomes a string only when someone asks for it: a field over the limit then costs its bytes and nothing else.
- * One object serves all literals of all connections, for decoding a block is one synchronous step.
+ * It becomes a string only on request, so that a field over the limit costs only its bytes. One object serves all
+ * literals of all connections, because decoding a block is synchronous.
  */
 import { decodeHuffman } from './huffman.ts'
 import type { Cursor } from './integer.ts'
 
-/** From this length on a block copy is cheaper than a loop, though it must first make a view of its source. */
+/** From this length on a block copy is faster than a loop, although it needs a view of its source. */
 const WORTH_A_VIEW = 48
 
 export class StringLiteral {
@@ -30,12 +30,12 @@ export class StringLiteral {
     else for (let i = 0; i < length; i++) this.#bytes[i] = block[start + i] as number
   }
 
-  /** One character a byte: what HTTP calls obs-text comes out as Latin-1. */
+  /** One character per byte: the bytes that HTTP calls obs-text become Latin-1. */
   text(): string {
     return this.#bytes.toString('latin1', 0, this.length)
   }
 
-  /** Capacity for this many bytes, and for the one that the Huffman decoder may write behind its last. */
+  /** Ensures capacity for this many bytes, and for one that the Huffman decoder may write behind the last. */
   #reserve(bytes: number): void {
     if (bytes >= this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(2 * bytes)
   }

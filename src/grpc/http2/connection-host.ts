@@ -7,17 +7,17 @@ import type { Timing } from './timing.ts'
 
 /** The owner of a connection: its settings and its callbacks. */
 export interface ConnectionHost {
-  /** Bytes received by all connections and not yet taken, and the most allowed. */
+  /** Bytes received by all connections and not yet read, and the most allowed. */
   readonly budget: { used: number; readonly most: number }
   /** Server: a request has arrived. Its head is in `list.understood`. */
   onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void
   /** The peer's settings have changed. */
   onPeerSettings(): void
-  /** Client: the server takes no streams above `lastStream` any more. */
+  /** Client: the server accepts no more streams above `lastStream`. */
   onGoaway(lastStream: number, code: number): void
   /** A stream has ended on both sides or was reset. */
   onStreamGone(stream: Http2Stream): void
-  /** Calls wait because too much output is queued; `onRoom` is called when it has drained. */
+  /** Whether calls wait because too much output is queued. `onRoom` is called when it was sent. */
   readonly hasParked: boolean
   onRoom(): void
   onClosed(end: ConnectionEnd): void
@@ -34,10 +34,10 @@ export interface ConnectionOptions {
 }
 
 export interface ConnectionEnd {
-  /** HTTP/2 error code we or the peer gave; 0 is an orderly end. */
+  /** The HTTP/2 error code that we or the peer sent; 0 is an orderly end. */
   readonly code: number
   readonly reason: string
-  /** Set when the connection was cut for abuse: the name of the cap that it passed. */
+  /** Set when the connection was closed for abuse: the name of the limit that was exceeded. */
   readonly flood?: string
   /** Set when the peer uses another protocol. */
   readonly stranger?: Stranger

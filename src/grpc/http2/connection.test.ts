@@ -80,7 +80,7 @@ const request = (stream: number, endStream = true): Buffer =>
 
 const streamOf = (id: number): Http2Stream => host.streams.get(id) as Http2Stream
 
-/** A head, this many bytes and trailers. */
+/** Sends headers, this many bytes of data, and trailers. */
 function answer(id: number, bytes: number): void {
   connection.writeHeaderBlock(id, HEAD, false)
   const stream = streamOf(id)
@@ -92,8 +92,8 @@ const sent = (): string[] => socket.frames().map(describeFrame)
 
 beforeEach(() => open())
 
-describe('sending', () => {
-  test('streams take turns, one frame each', async () => {
+describe('Http2Connection, sending', () => {
+  test('streams take turns, one DATA frame each', async () => {
     socket.receive(request(1), request(3), request(5))
     for (const id of [1, 3, 5]) answer(id, id === 3 ? 20_000 : 40_000)
     connection.turns.window = 1 << 20
@@ -110,7 +110,7 @@ describe('sending', () => {
     ])
   })
 
-  test('trailers follow the last byte of their own stream, and wait for no other', async () => {
+  test('trailers follow the last DATA of their stream and do not wait for other streams', async () => {
     socket.receive(request(1), request(3))
     answer(1, 40_000)
     answer(3, 10)
@@ -120,7 +120,7 @@ describe('sending', () => {
     expect(frames.at(-1)).toBe('headers 1 end')
   })
 
-  test('control frames go before data that waits', async () => {
+  test('control frames are written before queued DATA', async () => {
     socket.receive(request(1))
     socket.stall()
     answer(1, 4 << 20)
@@ -133,7 +133,7 @@ describe('sending', () => {
     expect(sent()[0]).toBe('data 1 (16384)')
   })
 
-  test('a small answer overtakes a large one that is under way', async () => {
+  test('a small response finishes before a large one that is being sent', async () => {
     socket.receive(request(1))
     socket.stall()
     answer(1, 4 << 20)
@@ -150,7 +150,7 @@ describe('sending', () => {
   })
 
   test.each([16 * KiB, 1 << 20, 16_777_215])(
-    'at most socketBacklogBytes and a frame wait in the socket, also when frames may have %d bytes',
+    'the socket buffers at most socketBacklogBytes and 64 KiB when the peer accepts frames of %d bytes',
     async (maxFrameSize) => {
       await open({}, [SETTING.maxFrameSize, maxFrameSize], [SETTING.initialWindowSize, MAX_WINDOW])
       socket.receive(windowUpdate(0, 1 << 30), request(1))
@@ -167,7 +167,7 @@ describe('sending', () => {
     },
   )
 
-  test('never exceeds the window of a stream', async () => {
+  test('DATA never exceeds the window of a stream', async () => {
     await open({}, [SETTING.initialWindowSize, 1000])
     socket.receive(request(1))
     answer(1, 2500)
@@ -183,7 +183,7 @@ describe('sending', () => {
     expect(sent()).toEqual(['data 1 (1399)', 'headers 1 end'])
   })
 
-  test('never exceeds the window of the connection, which streams share', async () => {
+  test('DATA of all streams together never exceeds the window of the connection', async () => {
     await open({}, [SETTING.initialWindowSize, 1 << 20])
     socket.receive(request(1), request(3))
     answer(1, 60_000)
@@ -198,7 +198,7 @@ describe('sending', () => {
     expect(bytes()).toBe(120_000 - 65_545)
   })
 
-  test('an end without data needs no window', async () => {
+  test('a response without DATA is finished with a window of 0', async () => {
     await open({}, [SETTING.initialWindowSize, 0])
     socket.receive(request(1), request(3))
     answer(1, 0)
@@ -207,7 +207,7 @@ describe('sending', () => {
     expect(sent()).toEqual(['headers 1', 'headers 3', 'headers 1 end'])
   })
 
-  test('an end on a stream whose window has become negative changes no other books', async () => {
+  test('finishing a stream with a negative window does not change the connection window', async () => {
     socket.receive(request(1))
     connection.writeHeaderBlock(1, HEAD, false)
     streamOf(1).sendData(Buffer.alloc(5000))
@@ -220,7 +220,7 @@ describe('sending', () => {
     expect(connection.turns.pendingBytes).toBe(0)
   })
 
-  test('a writer that is ahead is told to wait, and woken when half has gone', async () => {
+  test('a stream is behind at streamPendingBytes and reports drained when half of them are sent', async () => {
     await open({}, [SETTING.initialWindowSize, 0])
     socket.receive(windowUpdate(0, 1 << 24), request(1, false))
     const stream = streamOf(1)
@@ -235,7 +235,7 @@ describe('sending', () => {
     expect(host.heard).toEqual(['1 drained'])
   })
 
-  test('what waits on a stream that is reset is forgotten', async () => {
+  test('a reset stream drops its pending bytes, and a closed connection drops all', async () => {
     await open({}, [SETTING.initialWindowSize, 0])
     socket.receive(request(1), request(3))
     answer(1, 1000)
@@ -249,7 +249,7 @@ describe('sending', () => {
   })
 })
 
-describe('receiving', () => {
+describe('Http2Connection, receiving', () => {
   const piece = Buffer.alloc(FRAME_BYTES)
   const updates = (stream: number): number =>
     socket
@@ -257,7 +257,7 @@ describe('receiving', () => {
       .filter((frame) => frame.type === FRAME_TYPE.windowUpdate && frame.stream === stream)
       .reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0)
 
-  test('the window of the connection is given back on receipt, in halves', () => {
+  test('the connection window is replenished on receipt, once half of it is used', () => {
     socket.receive(request(1, false), request(3, false))
     const half = DEFAULT_LIMITS.connectionWindowBytes / 2
     let bytes = 0
@@ -270,7 +270,7 @@ describe('receiving', () => {
     expect(updates(0)).toBe(half)
   })
 
-  test('the window of a stream is given back when its reader has taken the bytes', () => {
+  test('the stream window is replenished once half of it is consumed', () => {
     const { initialWindowBytes, streamWindowBytes } = DEFAULT_LIMITS
     socket.receive(request(1, false))
     for (let i = 0; i < initialWindowBytes / FRAME_BYTES; i++) socket.receive(data(1, piece))
@@ -280,13 +280,13 @@ describe('receiving', () => {
     streamOf(1).consume(initialWindowBytes / 2 - 1)
     expect(updates(1)).toBe(0)
     streamOf(1).consume(1)
-    // A stream that is read is trusted with more.
+    // The first consumption also raises the window to streamWindowBytes.
     socket.emit('drain')
     expect(updates(1)).toBe(initialWindowBytes / 2 + streamWindowBytes - initialWindowBytes)
     expect(connection.bufferedBytes).toBe(initialWindowBytes / 2)
   })
 
-  test('padding, which no reader takes, is given back too', async () => {
+  test('padding is returned to the stream window', async () => {
     socket.receive(request(1, false))
     const frames = DEFAULT_LIMITS.initialWindowBytes / 256
     for (let i = 0; i < frames; i++) socket.receive(paddedData(1, Buffer.alloc(1), { padding: 254 }))
@@ -296,7 +296,7 @@ describe('receiving', () => {
     expect(updates(1)).toBeGreaterThanOrEqual(DEFAULT_LIMITS.initialWindowBytes / 2)
   })
 
-  test('a stream that nobody reads stops itself, and not its connection', async () => {
+  test('a stream that is never read blocks itself and no other stream of its connection', async () => {
     socket.receive(request(1, false))
     for (let i = 0; i < DEFAULT_LIMITS.initialWindowBytes / FRAME_BYTES; i++) socket.receive(data(1, piece))
     for (let id = 3; id < 1000; id += 2) {
@@ -314,7 +314,7 @@ describe('receiving', () => {
     expect(connection.bufferedBytes).toBe(DEFAULT_LIMITS.initialWindowBytes)
   })
 
-  test('past the cap on unread bytes the connection shuts its window, and opens it when some are taken', async () => {
+  test('the connection window closes at maxConnectionBufferedBytes and reopens after bytes are consumed', async () => {
     const window = 128 * KiB
     await open({ connectionWindowBytes: window, maxConnectionBufferedBytes: window })
     socket.receive(request(1, false), request(3, false))
@@ -328,7 +328,7 @@ describe('receiving', () => {
     expect(host.ends).toEqual([])
   })
 
-  test('a peer that goes on although the window is shut is cut off', async () => {
+  test('a peer that sends beyond a closed connection window is disconnected with FLOW_CONTROL_ERROR', async () => {
     const window = 128 * KiB
     await open({ connectionWindowBytes: window, maxConnectionBufferedBytes: window })
     socket.receive(request(1, false), request(3, false))
@@ -340,8 +340,8 @@ describe('receiving', () => {
   })
 })
 
-describe('the end', () => {
-  test('of our side tells a peer that still sends that it may stop', async () => {
+describe('Http2Connection, closing', () => {
+  test('a response that ends before its request sends RST_STREAM with NO_ERROR; later DATA is ignored', async () => {
     socket.receive(request(1, false))
     answer(1, 5)
     await turn()
@@ -351,7 +351,7 @@ describe('the end', () => {
     expect(host.ends).toEqual([])
   })
 
-  test('of a drained connection comes when the last stream has ended', async () => {
+  test('a drained connection closes when its last stream has ended', async () => {
     socket.receive(request(1))
     connection.drain()
     await turn()
@@ -366,7 +366,7 @@ describe('the end', () => {
     expect(socket.isEnded).toBe(true)
   })
 
-  test('of a connection whose peer has said goodbye comes with draining all the same', async () => {
+  test('a connection that received GOAWAY still closes when it is drained', async () => {
     socket.receive(goaway(0))
     connection.drain()
     timing.advance(100)
@@ -374,7 +374,7 @@ describe('the end', () => {
     expect(host.ends).toMatchObject([{ code: ERROR.none, reason: 'drained' }])
   })
 
-  test('of a lost connection is told to every stream once', () => {
+  test('a lost connection resets every stream once', () => {
     socket.receive(request(1), request(3, false))
     socket.destroy()
     socket.destroy()
@@ -382,7 +382,7 @@ describe('the end', () => {
     expect(host.ends).toHaveLength(1)
   })
 
-  test('by a fault in the frames is told to the peer', () => {
+  test('a protocol error sends GOAWAY with PROTOCOL_ERROR, and later frames get no reply', () => {
     socket.receive(request(2))
     expect(sent()).toEqual(['goaway code 1'])
     socket.receive(ping())
@@ -390,7 +390,7 @@ describe('the end', () => {
   })
 })
 
-test('an idle stream is never reset: the fault is the connection’s', () => {
+test('an idle stream is never reset, because its error is a connection error', () => {
   socket.receive(priority(5, 5))
   expect(sent()).not.toContain('rstStream 5 code 1')
 })

@@ -35,23 +35,23 @@ import {
   readUint32,
 } from './wire-format.ts'
 
-/** The reason of a close without a reason. */
+/** The reason of a close that has no other reason. */
 export const CLOSED = 'the connection was closed'
 
 /**
  * One HTTP/2 connection, either end (RFC 9113).
  *
- * Reading: everything that one read of the socket brings is handled in one turn, and whatever it makes us say leaves
- * with one write at the turn's end. What is said outside a turn (a handler that took its time) is gathered until the
- * event loop comes round.
+ * Reading: all bytes of one socket read are handled in one turn, and all frames that this turn produces are sent with
+ * one write at its end. Frames that are written outside a turn (by a slow handler) are collected until the next loop
+ * turn.
  *
- * Sending: control frames and heads go straight into the outbox. Data waits in its stream; streams that may send take
- * turns, one frame each, while less than `socketBacklogBytes` waits in the socket. So a large answer never delays a
- * small one by more than that.
+ * Sending: control frames and heads are written to the outbox at once. Data waits in its stream. Streams that may send
+ * take turns, one frame each, while less than `socketBacklogBytes` waits in the socket, so that a large response never
+ * delays a small one by more than that.
  *
- * Receiving: the connection's window is given back on receipt and a stream's window when its reader has taken the
- * bytes, so that one stalled reader never stops its neighbours. What readers leave lying is counted; past the cap the
- * connection's window stays shut until some is taken.
+ * Receiving: the connection's window is updated on receipt, and a stream's window when its reader has read the bytes,
+ * so that one stalled reader never stops other streams. Unread bytes are counted; above the limit the connection's
+ * window is not updated until some of them are read.
  */
 export class Http2Connection implements Http2FrameSink {
   readonly limits: Http2Limits
@@ -59,13 +59,13 @@ export class Http2Connection implements Http2FrameSink {
   readonly peer = defaultPeerSettings()
   readonly streams = new Map<number, Http2Stream>()
   readonly turns: SendTurns
-  /** Received by all streams and not yet taken by their readers. */
+  /** Bytes received by all streams and not yet read. */
   bufferedBytes = 0
   /**
    * Handlers that still run for closed streams; they count as streams, so that resets gain nothing (CVE-2023-44487).
    */
   lingering = 0
-  /** The time of the last turn: near enough for what only needs to know "about when". */
+  /** The time of the last turn: exact enough for uses that need no better resolution. */
   turnAt: number
   readonly #socket: Duplex
   readonly #isServer: boolean
@@ -84,6 +84,7 @@ export class Http2Connection implements Http2FrameSink {
   #inTurn = false
   #flushDue = false
   #settingsSeen = false
+  #hasGreeted = false
   #settingsPhase: 'sent' | 'acknowledged' = 'sent'
   #draining = false
   #peerIsGoing = false
@@ -108,10 +109,10 @@ export class Http2Connection implements Http2FrameSink {
     socket.on('error', (error) => this.#lost(error.message))
     socket.on('close', () => this.#lost(CLOSED))
     this.#patrol = new Patrol(this, timing)
-    this.#greet(role)
+    if (!this.#isServer) this.#greet() // a server waits: HTTP/1.1 clients cannot parse an answer after SETTINGS
   }
 
-  /** The peer has sent its SETTINGS. */
+  /** Whether the peer has sent its SETTINGS. */
   get isGreeted(): boolean {
     return this.#settingsSeen
   }
@@ -120,7 +121,7 @@ export class Http2Connection implements Http2FrameSink {
     return this.#end === undefined
   }
 
-  /** Client: a new stream, ready for its head. */
+  /** Client: opens a stream, which has no head yet. */
   openStream(): Http2Stream {
     const stream = this.#newStream(this.#nextOwnStream)
     this.#nextOwnStream += 2
@@ -133,13 +134,13 @@ export class Http2Connection implements Http2FrameSink {
 
   // --- Calls of the layer above -------------------------------------------------------------------------------------
 
-  /** Sends a head or trailers now. */
+  /** Sends a head or trailers at once. */
   writeHeaderBlock(stream: number, block: Uint8Array, endStream: boolean): void {
     putHeaderBlock(this.outbox, stream, block, { maxFrameBytes: this.peer.maxFrameSize, endStream })
     this.touched()
   }
 
-  /** Books data that the layer above has laid out in the outbox itself, and ends our side of the stream. */
+  /** Accounts for data that the caller wrote to the outbox itself, and ends our side of the stream. */
   wroteWhole(stream: Http2Stream, dataBytes: number): void {
     this.turns.window -= dataBytes
     stream.sendWindow -= dataBytes
@@ -160,7 +161,7 @@ export class Http2Connection implements Http2FrameSink {
     this.touched()
   }
 
-  /** Ends a stream at once, both ways. */
+  /** Ends both sides of a stream at once. */
   resetStream(stream: Http2Stream, code: number): void {
     if (stream.gone || this.#end !== undefined) return
     this.#writeReset(stream.id, code)
@@ -168,32 +169,32 @@ export class Http2Connection implements Http2FrameSink {
     this.#remove(stream)
   }
 
-  /** Our side of a stream has ended: a server resets the stream with NO_ERROR if the peer still sends. */
+  /** Called when our side of a stream has ended: a server resets the stream with NO_ERROR if the peer still sends. */
   localSideEnded(stream: Http2Stream): void {
     if (stream.remoteClosed) this.#remove(stream)
     else if (this.#isServer) this.resetStream(stream, ERROR.none)
   }
 
-  /** The reader took bytes: if the cap on unread ones had shut the connection's window, it may open again. */
+  /** Called when a reader has read bytes: if too many were unread, the connection's window may be updated again. */
   released(bytes: number): void {
     this.bufferedBytes -= bytes
     this.#host.budget.used -= bytes
     if (this.#owed > 0) this.#giveBack()
   }
 
-  /** Something was written outside a turn: send it when the event loop comes round. */
+  /** Called when something was written outside a turn: it is sent in the next loop turn. */
   touched(): void {
     if (this.#inTurn || this.#flushDue) return
     this.#flushDue = true
     setImmediate(this.#flushLater)
   }
 
-  /** Lets running calls end, takes no new ones, then closes. */
+  /** Waits for running calls, accepts no new ones, then closes the connection. */
   drain(): void {
     if (this.#draining || this.#end !== undefined) return
     this.#draining = true
     this.#writeGoaway(MAX_WINDOW, ERROR.none, '')
-    // A second GOAWAY names the last stream once the peer must have seen the first one.
+    // The second GOAWAY names the last stream, after the peer must have received the first one.
     this.#timing.after(100, () => {
       if (this.#end !== undefined) return
       this.#drainLimit = this.#lastPeerStream
@@ -202,7 +203,7 @@ export class Http2Connection implements Http2FrameSink {
     })
   }
 
-  /** Ends the connection now. */
+  /** Closes the connection now. */
   close(code: number, reason: string, flood?: string): void {
     if (this.#end !== undefined) return
     this.#end = flood === undefined ? { code, reason } : { code, reason, flood }
@@ -221,6 +222,7 @@ export class Http2Connection implements Http2FrameSink {
     const stranger = this.#settingsSeen ? undefined : strangerIn(bytes, { isServer: this.#isServer })
     if (stranger !== undefined) return this.#turnAway(stranger)
     this.#inTurn = true
+    this.#greet()
     try {
       this.#reader.read(bytes)
     } catch (error) {
@@ -453,7 +455,7 @@ export class Http2Connection implements Http2FrameSink {
   #newStream(id: number): Http2Stream {
     const target = this.limits.initialWindowBytes
     const windows = { send: this.peer.initialWindowSize, receive: target, target }
-    // Until it has acknowledged our settings, the peer may still count with the protocol's default window.
+    // Until the peer has acknowledged our settings, it may use the default window of the protocol.
     if (this.#settingsPhase === 'sent') windows.receive = Math.max(target, DEFAULT_WINDOW)
     const stream = new Http2Stream(this, id, windows)
     this.streams.set(id, stream)
@@ -526,8 +528,11 @@ export class Http2Connection implements Http2FrameSink {
 
   // --- Beginning and ending -----------------------------------------------------------------------------------------
 
-  #greet(role: 'server' | 'client'): void {
-    putGreeting(this.outbox, role, this.limits)
+  /** Sent once, and before any other frame (RFC 9113, section 3.4). */
+  #greet(): void {
+    if (this.#hasGreeted) return
+    this.#hasGreeted = true
+    putGreeting(this.outbox, this.#isServer ? 'server' : 'client', this.limits)
     const raise = this.limits.connectionWindowBytes - DEFAULT_WINDOW
     if (raise > 0) {
       this.#receiveWindow += raise
@@ -542,6 +547,7 @@ export class Http2Connection implements Http2FrameSink {
   }
 
   #writeGoaway(lastStream: number, code: number, reason: string): void {
+    this.#greet()
     putGoaway(this.outbox, lastStream, code, reason)
     this.touched()
   }
@@ -554,7 +560,9 @@ export class Http2Connection implements Http2FrameSink {
 
   #turnAway(stranger: Stranger): void {
     const reason = STRANGER_REASON[stranger]
+    if (stranger === 'tls') this.#greet() // the client then reports that this is not TLS, not a lost connection
     this.#end = { code: ERROR.protocol, reason, stranger }
+    this.outbox.flush()
     this.#endSocket(stranger === 'http' ? (this.#host.http1Answer ?? '') : '')
     this.#dropStreams(reason)
   }
@@ -562,12 +570,12 @@ export class Http2Connection implements Http2FrameSink {
   #endSocket(last: string): void {
     const socket = this.#socket
     if (socket.destroyed) return
-    // A server waits for the peer's end of the connection: destroying the socket earlier could discard what the peer
-    // has not read yet (the kernel answers unread input with RST). A client that closes expects nothing more, and its
-    // process should not have to wait for the server.
+    // A server waits for the peer's end of the connection: if it destroys the socket earlier, the peer may lose bytes
+    // that it has not read yet (the kernel answers unread input with RST). A client that closes expects no more bytes,
+    // and its process should not have to wait for the server.
     if (this.#isServer) socket.end(last)
     else socket.end(() => socket.destroy())
-    // A peer that reads nothing would keep the socket open for ever.
+    // A peer that reads nothing would keep the socket open forever.
     const cancel = this.#timing.after(1000, () => socket.destroy())
     socket.on('close', cancel)
   }

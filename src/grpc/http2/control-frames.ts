@@ -2,7 +2,7 @@ import type { Http2Limits } from './limits.ts'
 import type { Outbox } from './outbox.ts'
 import { DEFAULT_FRAME_BYTES, FLAG, FRAME_TYPE, PREFACE, putFrameHeader, putUint32, SETTING } from './wire-format.ts'
 
-/** The small frames that hold a connection together, each laid out in the outbox. */
+/** Writes the control frames of a connection to the outbox. */
 
 const PING_BYTES = 8
 const MAX_REASON_BYTES = 256
@@ -65,7 +65,7 @@ export function putGreeting(outbox: Outbox, role: 'server' | 'client', limits: H
   outbox.end = at
 }
 
-/** An encoded header block as HEADERS and, where it is longer than a frame of the peer's may be, CONTINUATION. */
+/** Writes a header block as HEADERS and, if it is longer than the peer's maximum frame size, CONTINUATION. */
 export function putHeaderBlock(
   outbox: Outbox,
   stream: number,

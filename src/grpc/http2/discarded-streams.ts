@@ -1,6 +1,8 @@
 const MEMORY = 4096
 
-/** Streams that we ended before the peer did: what it still sends on them is no offence. The oldest are forgotten. */
+/**
+ * Streams that we ended before the peer did: frames of the peer on them are no error. Only the newest MEMORY are kept.
+ */
 export class DiscardedStreams {
   readonly #ids = new Set<number>()
 

@@ -16,16 +16,16 @@ const passes = (gate: FloodGate, most = 1_000_000): number => {
   return most
 }
 
-test('a burst passes, and what is more does not', () => {
+test('a flood gate passes exactly its burst', () => {
   const timing = manualTiming()
   expect(passes(new FloodGate('pings', { burst: 100, perSecond: 10 }, timing.now))).toBe(100)
 })
 
-test('after a burst as many pass as the rate allows', () => {
+test('after the burst, frames pass at the configured rate', () => {
   const timing = manualTiming()
   const gate = new FloodGate('pings', { burst: 100, perSecond: 10 }, timing.now)
   timing.advance(3_600_000)
-  // It reads the clock only when it is empty: a long pause is worth two bursts, and never more.
+  // The gate reads the clock only when it is empty: a long pause is worth at most two bursts.
   expect(passes(gate)).toBe(200)
   timing.advance(1000)
   expect(passes(gate)).toBe(10)
@@ -35,7 +35,7 @@ test('after a burst as many pass as the rate allows', () => {
   expect(passes(gate)).toBe(1)
 })
 
-test('a steady rate below the limit passes for ever', () => {
+test('a steady rate below the limit always passes', () => {
   const timing = manualTiming()
   const gate = new FloodGate('pings', { burst: 5, perSecond: 10 }, timing.now)
   for (let i = 0; i < 10_000; i++) {
@@ -44,7 +44,7 @@ test('a steady rate below the limit passes for ever', () => {
   }
 })
 
-test('a steady rate above the limit is stopped in the end', () => {
+test('a steady rate above the limit fails with ENHANCE_YOUR_CALM after the burst is used up', () => {
   const timing = manualTiming()
   const gate = new FloodGate('pings', { burst: 50, perSecond: 10 }, timing.now)
   let passed = 0
@@ -58,7 +58,7 @@ test('a steady rate above the limit is stopped in the end', () => {
   expect(passed).toBeGreaterThan(400)
 })
 
-test('honest traffic never asks for the time', () => {
+test('a gate reads the clock once for 1,000 frames within its burst', () => {
   let asked = 0
   const now = () => ++asked
   const gate = new FloodGate('pings', { burst: 1000, perSecond: 1 }, now)

@@ -5,7 +5,7 @@ import { ConnectionFault, ERROR, FLAG, FRAME_TYPE, PREFACE } from './wire-format
 
 const LARGEST = 100
 
-/** Records the callbacks; the pieces of one DATA frame are joined, because the network decides where they are cut. */
+/** Records the callbacks; joins the pieces of one DATA frame, because their boundaries depend on the network. */
 class Notes implements Http2FrameSink {
   readonly lines: string[] = []
   #body = ''
@@ -63,10 +63,10 @@ const conversation = Buffer.concat([
   data(5, Buffer.alloc(LARGEST, 'x')),
 ])
 
-describe('frames', () => {
+describe('Http2FrameReader', () => {
   const whole = readIn([conversation])
 
-  test('are told in order, data without its padding', () => {
+  test('reports frames in order, DATA without its padding', () => {
     expect(whole).toEqual([
       '4 flags 0 stream 0: \0\x04\0\0\x03\xe8',
       '1 flags 4 stream 1: a header block',
@@ -96,13 +96,13 @@ describe('frames', () => {
     ])
   })
 
-  test('are the same wherever the network cuts them in two', () => {
+  test('reports the same frames when the input is split at any byte', () => {
     for (let cut = 0; cut <= conversation.length; cut++) {
       expect(readIn([conversation.subarray(0, cut), conversation.subarray(cut)])).toEqual(whole)
     }
   })
 
-  test('are the same when they come in pieces of any one size', () => {
+  test('reports the same frames when the input arrives in pieces of 1 to 40 bytes', () => {
     for (let size = 1; size <= 40; size++) {
       const pieces: Buffer[] = []
       for (let at = 0; at < conversation.length; at += size) pieces.push(conversation.subarray(at, at + size))
@@ -110,47 +110,47 @@ describe('frames', () => {
     }
   })
 
-  test('ignore the reserved bit of a stream', () => {
+  test('ignores the reserved bit of a stream id', () => {
     expect(readIn([frame({ type: FRAME_TYPE.ping, stream: 0x80000001 }, text('12345678'))])).toEqual([
       '6 flags 0 stream 1: 12345678',
     ])
   })
 })
 
-describe('a frame that is too large', () => {
+describe('Http2FrameReader, frame over the size limit', () => {
   const types = { 'of data': FRAME_TYPE.data, 'of headers': FRAME_TYPE.headers, 'of an unknown type': 99 }
 
-  test.each(Object.entries(types))('is refused by its length alone, %s', (_name, type) => {
+  test.each(Object.entries(types))('is refused with FRAME_SIZE_ERROR by its header alone, %s', (_name, type) => {
     const header = frame({ type, stream: 1 }, Buffer.alloc(LARGEST + 1)).subarray(0, 9)
     expect(faultOf([header]).code).toBe(ERROR.frameSize)
     expect(faultOf([header.subarray(0, 5), header.subarray(5)]).code).toBe(ERROR.frameSize)
   })
 
-  test('is refused at the largest length there is', () => {
+  test('is refused with FRAME_SIZE_ERROR at the maximum length of 16,777,215', () => {
     expect(faultOf([Buffer.from('ffffff000000000001', 'hex')]).code).toBe(ERROR.frameSize)
   })
 })
 
-describe('padding', () => {
-  test('that is as long as its frame is refused', () => {
+describe('Http2FrameReader, padding', () => {
+  test('as long as its frame is refused with PROTOCOL_ERROR', () => {
     expect(faultOf([data(1, Buffer.from([3, 0, 0]), FLAG.padded)]).code).toBe(ERROR.protocol)
     expect(faultOf([data(1, Buffer.from([255]), FLAG.padded)]).code).toBe(ERROR.protocol)
   })
 
-  test('without a byte that says how long it is, is refused', () => {
+  test('without a length byte is refused with FRAME_SIZE_ERROR', () => {
     expect(faultOf([data(1, Buffer.alloc(0), FLAG.padded)]).code).toBe(ERROR.frameSize)
   })
 })
 
-describe('the preface', () => {
-  test('is taken in any pieces, and frames follow it', () => {
+describe('Http2FrameReader, connection preface', () => {
+  test('is accepted when split at any byte, with frames after it', () => {
     const hello = Buffer.concat([PREFACE, ping(0, text('12345678'))])
     for (let cut = 0; cut <= hello.length; cut++) {
       expect(readIn([hello.subarray(0, cut), hello.subarray(cut)], true)).toEqual(['6 flags 0 stream 0: 12345678'])
     }
   })
 
-  test('is missed at the first byte that differs', () => {
+  test('is refused at the first byte that differs', () => {
     for (let at = 0; at < PREFACE.length; at++) {
       const wrong = Buffer.from(PREFACE.subarray(0, at + 1))
       wrong[at] = (wrong[at] as number) ^ 1

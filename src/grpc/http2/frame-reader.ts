@@ -1,19 +1,19 @@
 import { ConnectionFault, ERROR, FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, PREFACE, readUint32 } from './wire-format.ts'
 
-/** Gets the frames. Buffers are valid during the call only, except pieces of data, which may be kept. */
+/** Receives the frames. Buffers are valid only during the call, except pieces of data, which may be kept. */
 export interface Http2FrameSink {
   onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void
-  /** A DATA frame of `length` bytes (padding included) begins. */
+  /** Called at the start of a DATA frame of `length` bytes, padding included. */
   onDataBegin(flags: number, stream: number, length: number): void
   onDataPiece(buffer: Buffer, start: number, end: number, isLast: boolean): void
-  /** This many bytes of the open frame are padding. */
+  /** Called with the number of padding bytes of the current DATA frame. */
   onPadding(bytes: number): void
 }
 
 /**
- * Cuts what the socket delivers into frames. A frame that lies whole in one read is handled where it lies. DATA is
- * passed on piece by piece as it arrives, so bulk bytes are never copied here; of the other frames, at most one that
- * straddles two reads is gathered in `#carry`.
+ * Splits the bytes of a socket into frames. A frame that is complete in one read is handled in place. DATA is passed on
+ * piece by piece as it arrives, so that it is never copied here. Of the other frames, at most one that spans two reads
+ * is collected in `#carry`.
  */
 export class Http2FrameReader {
   readonly #sink: Http2FrameSink
@@ -60,7 +60,7 @@ export class Http2FrameReader {
     const stream = readUint32(chunk, at + 5) & 0x7fffffff
     if (type === FRAME_TYPE.data) {
       this.#beginData(flags, stream, length)
-      // An empty frame has no piece that could carry its end.
+      // An empty frame has no piece that could be the last.
       if (length === 0) this.#endData(chunk, body)
       return body
     }

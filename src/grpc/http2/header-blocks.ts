@@ -4,17 +4,19 @@ import { HpackError } from '../hpack/hpack-error.ts'
 import type { Http2Limits } from './limits.ts'
 import { ConnectionFault, ERROR, FLAG, MAX_WINDOW, readUint32 } from './wire-format.ts'
 
-/** Puts header blocks together from HEADERS and CONTINUATION, and decodes them: each one, or the table is lost. */
+/**
+ * Joins header blocks from HEADERS and CONTINUATION, and decodes each of them: a skipped block would corrupt the table.
+ */
 export class HeaderBlocks {
   readonly #limits: Http2Limits
   readonly #decoder: HpackDecoder
   #gathered: Buffer[] = []
   #gatheredBytes = 0
-  /** The stream whose block is not complete yet; 0 when none is. */
+  /** The stream whose block is incomplete; 0 when there is none. */
   openStream = 0
   /** The flags of the HEADERS frame that began the current block. */
   headersFlags = 0
-  /** The HEADERS frame named its own stream as its parent (RFC 7540 5.3.1). */
+  /** Whether the HEADERS frame named its own stream as its parent (RFC 7540, section 5.3.1). */
   dependsOnItself = false
 
   constructor(limits: Http2Limits) {
@@ -22,7 +24,7 @@ export class HeaderBlocks {
     this.#decoder = new HpackDecoder({ maxTableBytes: 4096, maxListBytes: limits.maxHeaderBytes })
   }
 
-  /** A HEADERS frame; answers the list when its block is already complete. */
+  /** Handles a HEADERS frame. Returns the list when its block is complete. */
   begin(flags: number, stream: number, buffer: Buffer, start: number, end: number): HeaderList | undefined {
     if (stream === 0) throw new ConnectionFault(ERROR.protocol, 'HEADERS needs a stream')
     this.dependsOnItself = false
@@ -45,7 +47,7 @@ export class HeaderBlocks {
     return undefined
   }
 
-  /** A CONTINUATION frame. */
+  /** Handles a CONTINUATION frame. Returns the list when its block is complete. */
   goOn(flags: number, stream: number, buffer: Buffer, start: number, end: number): HeaderList | undefined {
     if (this.openStream === 0 || stream !== this.openStream) {
       throw new ConnectionFault(ERROR.protocol, 'CONTINUATION does not continue anything')

@@ -1,14 +1,16 @@
 /**
- * Everything that a peer could make us hold or do without end, with the most we allow. The defaults are generous to
- * real clients (200 calls cancelled at once, keepalives every 10 s, a bandwidth probe per round trip) and small
- * against attacks, which send thousands of times more.
+ * Limits for everything that a peer could make us store or do without end. The defaults are generous to real clients
+ * (200 calls cancelled at once, keepalives every 10 s, a bandwidth probe per round trip) and small compared with
+ * attacks, which send thousands of times more.
  */
 export interface Http2Limits {
-  /** Calls that one connection may have under way; a cancelled call counts until its handler has ended. */
+  /** Concurrent calls per connection; a cancelled call counts until its handler has ended. */
   readonly maxConcurrentStreams: number
-  /** A whole gRPC message, received. */
+  /** Bytes of a received gRPC message. */
   readonly maxMessageBytes: number
-  /** A decoded header list, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; compressed blocks may be as long at most. */
+  /**
+   * Bytes of a decoded header list, as defined for SETTINGS_MAX_HEADER_LIST_SIZE; also the limit of a compressed block.
+   */
   readonly maxHeaderBytes: number
   readonly maxContinuationFrames: number
   /** The largest frame that we accept. */
@@ -17,30 +19,30 @@ export interface Http2Limits {
   readonly initialWindowBytes: number
   readonly streamWindowBytes: number
   readonly connectionWindowBytes: number
-  /** Received and not yet taken by a handler, per connection and over all connections of a server. */
+  /** Bytes received and not yet read by a handler, per connection and over all connections of a server. */
   readonly maxConnectionBufferedBytes: number
   readonly maxServerBufferedBytes: number
   /** Output of handlers that the peer has not read: above this, `write` returns "wait" and new calls are parked. */
   readonly streamPendingBytes: number
   readonly connectionPendingBytes: number
-  /** The same, including responses that handlers have reserved space for. */
+  /** Like `connectionPendingBytes`, including responses for which handlers have reserved space. */
   readonly connectionRoomBytes: number
   /** Bytes queued in a socket above which DATA frames are held back. */
   readonly socketBacklogBytes: number
-  /** Control frames that the peer makes us send and does not read: past this it is cut off. */
+  /** Bytes of control frames that the peer causes and does not read. Above this the connection is closed. */
   readonly maxControlBacklogBytes: number
-  /** Abuse buckets: how many at once, and how many a second from then on. */
+  /** Rate limits against abuse: the burst, and the rate per second. */
   readonly resets: EventRate
   readonly pings: EventRate
   readonly settings: EventRate
   readonly emptyFrames: EventRate
   readonly priorities: EventRate
-  /** From accepting a connection to its preface and first SETTINGS. */
+  /** The time from accepting a connection to its preface and first SETTINGS. */
   readonly handshakeMs: number
-  /** Silence after which we ask whether the peer is still there, and how long it may take to answer. */
+  /** The idle time after which we send a PING, and the time in which the peer must answer it. */
   readonly keepaliveMs: number
   readonly keepaliveTimeoutMs: number
-  /** A stream whose peer reads none of the queued output is reset after this. */
+  /** The time after which a stream is reset whose peer reads none of the queued output. */
   readonly stallMs: number
 }
 

@@ -12,8 +12,8 @@ function put(outbox: Outbox, bytes: number, value: number): void {
 
 const filled = (bytes: number, value: number): Buffer => Buffer.alloc(bytes, value)
 
-describe('an outbox', () => {
-  test('sends what was put into it in one write', () => {
+describe('Outbox', () => {
+  test('sends all queued bytes in one write', () => {
     const socket = new FakeDuplex()
     const outbox = new Outbox(socket.asDuplex())
     put(outbox, 10, 1)
@@ -28,7 +28,7 @@ describe('an outbox', () => {
     expect(socket.writes).toBe(1)
   })
 
-  test('counts what the socket has not taken as backlog', () => {
+  test('counts bytes that the socket has not written as backlog', () => {
     const socket = new FakeDuplex()
     socket.stall()
     const outbox = new Outbox(socket.asDuplex())
@@ -40,7 +40,7 @@ describe('an outbox', () => {
     expect(outbox.backlog).toBe(50)
   })
 
-  test('never writes over bytes that the socket has not taken', () => {
+  test('never overwrites bytes that the socket has not written', () => {
     const socket = new FakeDuplex()
     socket.stall()
     const outbox = new Outbox(socket.asDuplex())
@@ -58,7 +58,7 @@ describe('an outbox', () => {
     expect(Buffer.compare(socket.taken(), Buffer.concat(expected))).toBe(0)
   })
 
-  test('lets no other connection have a slab before the socket has taken all of it', () => {
+  test('does not share a slab with another connection before the socket has written all of it', () => {
     const sockets = [new FakeDuplex(), new FakeDuplex(), new FakeDuplex()]
     const outboxes = sockets.map((socket) => new Outbox(socket.asDuplex()))
     for (let round = 0; round < 50; round++) {
@@ -74,7 +74,7 @@ describe('an outbox', () => {
     expect(sockets.map(({ spoilt }) => spoilt)).toEqual([0, 0, 0])
   })
 
-  test('takes the same slab again once all of it has left', () => {
+  test('reuses the same slab after all of its bytes were written', () => {
     const outbox = new Outbox(new FakeDuplex().asDuplex())
     put(outbox, 100, 1)
     const { buffer } = outbox
@@ -84,14 +84,14 @@ describe('an outbox', () => {
     expect(outbox.end).toBe(100)
   })
 
-  test('holds no slab while it has nothing on its way', () => {
+  test('holds no slab while nothing is queued', () => {
     const outbox = new Outbox(new FakeDuplex().asDuplex())
     put(outbox, 100, 1)
     outbox.flush()
     expect(outbox.buffer.length).toBe(0)
   })
 
-  test('makes room for a piece that is larger than a slab', () => {
+  test('accepts a piece larger than a slab', () => {
     const socket = new FakeDuplex()
     const outbox = new Outbox(socket.asDuplex())
     put(outbox, 10, 1)
@@ -114,7 +114,7 @@ describe('an outbox', () => {
     expect(Buffer.compare(socket.taken(), expected)).toBe(0)
   })
 
-  test('that was abandoned gives its slabs to nobody, for the socket may still hold them', () => {
+  test('does not recycle its slabs after abandon(), because the socket may still hold them', () => {
     const socket = new FakeDuplex()
     socket.stall()
     const outbox = new Outbox(socket.asDuplex())

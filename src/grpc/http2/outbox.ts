@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Where frames are laid out before they reach the socket.
+ * Buffers frames before they are written to the socket.
  *
- * All frames that one read gives rise to are written into one slab and leave with one `write`. Slabs come from a pool
- * shared by all connections: a connection holds one only while it has bytes on their way, so ten thousand idle
- * connections cost nothing. No callback per write is needed to know when a slab is free again: once the socket's
- * `writableLength` is 0, everything handed over has been taken by the kernel (or by TLS).
+ * All frames that result from one read are put in one slab and sent with one `write`. Slabs come from a pool of all
+ * connections. A connection has one only while it has unsent bytes, so 10,000 idle connections cost nothing. No
+ * callback per write is needed to know when a slab is free: when the socket's `writableLength` is 0, the kernel (or
+ * TLS) has accepted all bytes.
  */
 const SLAB_BYTES = 256 * 1024
 const POOL_SLABS = 64
@@ -26,7 +26,7 @@ export class Outbox {
   #slab: Buffer = NO_SLAB
   #start = 0
   #busy: Buffer[] = []
-  /** The slab to write into, at `end`, after `reserve`. */
+  /** The slab for new frames, at `end`, after `reserve`. */
   buffer: Buffer = NO_SLAB
   end = 0
 
@@ -34,7 +34,7 @@ export class Outbox {
     this.#socket = socket
   }
 
-  /** Reserves `bytes` in one piece; `buffer` and `end` then give its place. */
+  /** Reserves `bytes` in one piece, at `end` of `buffer`. */
   reserve(bytes: number): void {
     if (this.end + bytes <= this.#slab.length) return
     this.flush()
@@ -46,7 +46,7 @@ export class Outbox {
     this.end = 0
   }
 
-  /** Bytes written and not yet taken by the kernel. */
+  /** Bytes that are written and not yet accepted by the kernel. */
   get backlog(): number {
     return this.#socket.writableLength + this.end - this.#start
   }
@@ -59,7 +59,7 @@ export class Outbox {
     if (this.#socket.writableLength === 0) this.#release()
   }
 
-  /** Drops everything, for a closed socket; the slabs are not reused, since the socket may still hold them. */
+  /** Discards all bytes of a closed socket. The slabs are not reused, because the socket may still use them. */
   abandon(): void {
     this.#slab = NO_SLAB
     this.#busy = []

@@ -17,8 +17,8 @@ interface PatrolledConnection {
 }
 
 /**
- * Comes by a connection now and then: has the peer introduced itself, is it still there, and does it take what it
- * asked for? One timer at a time serves all three.
+ * Checks a connection periodically: whether the peer has sent SETTINGS, whether it still answers, and whether it reads
+ * the queued output. One timer serves all three.
  */
 export class Patrol {
   readonly #connection: PatrolledConnection
@@ -28,7 +28,7 @@ export class Patrol {
   /** The time of the last frame of the peer. */
   heardAt: number
 
-  /** At first only the handshake is waited for. */
+  /** Starts with the timeout of the handshake only. */
   constructor(connection: PatrolledConnection, timing: Timing) {
     this.#connection = connection
     this.#timing = timing
@@ -38,7 +38,7 @@ export class Patrol {
     )
   }
 
-  /** The peer has introduced itself. */
+  /** Called when the peer has sent SETTINGS. */
   begin(): void {
     this.#cancel()
     this.#comeLater()

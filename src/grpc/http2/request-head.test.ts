@@ -5,7 +5,7 @@ import type { HeaderList } from '../hpack/header-field.ts'
 import { literals } from '../server/response-blocks.ts'
 import { areTrailersSound, type RequestHead, responseStatus, understandRequest } from './request-head.ts'
 
-/** As they come from the wire: the decoder has already judged each field. */
+/** Header lists as they come from the wire: the decoder has already classified each field. */
 function list(...pairs: readonly HeaderPair[]): HeaderList {
   const block = literals(pairs)
   return new HpackDecoder({ maxTableBytes: 4096, maxListBytes: 65_536 }).decode(block, 0, block.length)
@@ -19,8 +19,8 @@ const WHOLE = [METHOD, SCHEME, PATH, AUTHORITY]
 
 const understand = (...pairs: readonly HeaderPair[]): RequestHead | undefined => understandRequest(list(...pairs))
 
-describe('a request', () => {
-  test('is understood with all that a call needs', () => {
+describe('understandRequest', () => {
+  test('returns method, path, authority, content type, timeout, encoding and content length', () => {
     expect(
       understand(
         ...WHOLE,
@@ -42,7 +42,7 @@ describe('a request', () => {
     })
   })
 
-  test('needs neither an authority nor anything but the other pseudo-headers, in any order', () => {
+  test('needs only method, scheme and path, in any order', () => {
     expect(understand(PATH, SCHEME, METHOD)).toMatchObject({
       authority: '',
       contentType: '',
@@ -51,7 +51,7 @@ describe('a request', () => {
     })
   })
 
-  test('is understood once per list', () => {
+  test('returns the same object for the same header list', () => {
     const same = list(...WHOLE)
     expect(understandRequest(same)).toBe(understandRequest(same))
   })
@@ -74,17 +74,17 @@ describe('a request', () => {
     ['has a NUL in a value', [...WHOLE, ['x-a', 'b\0']]],
     ['has a length that is no number', [...WHOLE, ['content-length', 'ten']]],
     ['has two lengths that differ', [...WHOLE, ['content-length', '1'], ['content-length', '2']]],
-  ] satisfies [string, HeaderPair[]][])('is malformed when it %s', (_name, pairs) => {
+  ] satisfies [string, HeaderPair[]][])('returns undefined when the request %s', (_name, pairs) => {
     expect(understand(...pairs)).toBeUndefined()
   })
 
-  test('may say its length twice when it says the same', () => {
+  test('accepts a repeated content-length with the same value', () => {
     expect(understand(...WHOLE, ['content-length', '7'], ['content-length', '7'])?.contentLength).toBe(7)
   })
 })
 
-describe('trailers', () => {
-  test('may be any plain fields, or none', () => {
+describe('areTrailersSound', () => {
+  test('accepts any regular fields, or none', () => {
     expect(areTrailersSound(list())).toBe(true)
     expect(areTrailersSound(list(['x-a', 'b'], ['grpc-status', '0'], ['content-type', 'text/plain']))).toBe(true)
   })
@@ -93,21 +93,21 @@ describe('trailers', () => {
     ['pseudo-headers', [':path', '/']],
     ['malformed fields', ['X-A', 'b']],
     ['fields of HTTP/1', ['upgrade', 'x']],
-  ] satisfies [string, HeaderPair][])('may hold no %s', (_name, pair) => {
+  ] satisfies [string, HeaderPair][])('rejects %s', (_name, pair) => {
     expect(areTrailersSound(list(['x-a', 'b'], pair))).toBe(false)
   })
 })
 
-describe('the status of a response', () => {
-  test('is read from its head', () => {
+describe('responseStatus', () => {
+  test('is the :status of the response headers', () => {
     expect(responseStatus(list([':status', '404'], ['x-a', 'b']))).toBe(404)
   })
 
-  test('is read in spite of a field that should not be there', () => {
+  test('is read despite a malformed field', () => {
     expect(responseStatus(list([':status', '200'], ['x-a', 'blank at the end ']))).toBe(200)
   })
 
-  test('is nothing when there is none', () => {
+  test('is undefined without :status', () => {
     expect(responseStatus(list(['x-a', 'b']))).toBeUndefined()
   })
 
@@ -115,7 +115,7 @@ describe('the status of a response', () => {
     ['two of them', [':status', '200']],
     ['a path', [':path', '/']],
     ['a pseudo-header nobody knows', [':x', 'y']],
-  ] satisfies [string, HeaderPair][])('is nothing when there is also %s', (_name, pair) => {
+  ] satisfies [string, HeaderPair][])('is undefined when there is also %s', (_name, pair) => {
     expect(responseStatus(list([':status', '200'], pair))).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { FIELD, type HeaderField, type HeaderList } from '../hpack/header-field.ts'
 
-/** A request's header list, checked once against RFC 9113 section 8.3 and kept with the list. */
+/** The head of a request, checked once against RFC 9113, section 8.3, and stored with its header list. */
 export interface RequestHead {
   readonly method: string
   readonly path: string
@@ -8,14 +8,14 @@ export interface RequestHead {
   readonly contentType: string
   readonly timeout: string | undefined
   readonly encoding: string | undefined
-  /** -1 when not given. */
+  /** -1 without a content-length. */
   readonly contentLength: number
   readonly fields: readonly HeaderField[]
-  /** A place for the layer above to remember what this path leads to. */
+  /** The route of this path, which the server caches here. */
   route: unknown
 }
 
-/** Undefined when the request is malformed: the stream then ends with PROTOCOL_ERROR. */
+/** Returns undefined when the request is malformed: the stream then ends with PROTOCOL_ERROR. */
 export function understandRequest(list: HeaderList): RequestHead | undefined {
   if (list.understood !== undefined) return list.understood as RequestHead
   const head = readHead(list.fields)
@@ -71,7 +71,7 @@ function readHead(fields: readonly HeaderField[]): RequestHead | undefined {
   return { method, path, authority, contentType, timeout, encoding, contentLength, fields, route: undefined }
 }
 
-/** Trailers carry no pseudo-headers and nothing malformed. */
+/** Trailers must have no pseudo-headers and no malformed fields. */
 export const areTrailersSound = (list: HeaderList): boolean =>
   list.fields.every((field) => field.kind === FIELD.regular || field.kind > FIELD.status) &&
   list.fields.every((field) => field.kind !== FIELD.malformed)
@@ -80,7 +80,7 @@ export const areTrailersSound = (list: HeaderList): boolean =>
 export function responseStatus(list: HeaderList): number | undefined {
   let status: number | undefined
   for (const field of list.fields) {
-    // Servers exist that end a message with a blank: their status is worth more than their manners.
+    // Some servers end a message with a blank. Their status is still accepted, so only malformed pseudo-headers count.
     if (field.kind === FIELD.malformed && field.name.startsWith(':')) return undefined
     if (field.kind < FIELD.method || field.kind > FIELD.status) continue
     if (field.kind !== FIELD.status || status !== undefined) return undefined

@@ -4,13 +4,13 @@ import type { PeerSettings } from './settings.ts'
 import type { Http2Stream } from './stream.ts'
 import { DEFAULT_WINDOW } from './wire-format.ts'
 
-/** However large frames the peer takes: a turn should be short. */
+/** The most bytes of a DATA frame, even if the peer accepts more, because a turn should be short. */
 const MAX_FRAME_BYTES = 64 * 1024
 
 /**
- * Decides which stream sends data next. Streams that have data and an open window form a ring and take turns, one frame
- * each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. A writer that is
- * faster has to wait; it is woken when half of the waiting bytes are sent.
+ * Decides which stream sends data next. Streams with data and an open window form a ring and take turns, one frame
+ * each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. A faster writer
+ * must wait; it is woken when half of the queued bytes are sent.
  */
 export class SendTurns {
   readonly #outbox: Outbox
@@ -45,7 +45,7 @@ export class SendTurns {
     return this.pendingBytes >= this.#limits.connectionPendingBytes
   }
 
-  /** True when this stream's writer should wait; it is then woken by `onDrained`. */
+  /** Returns true when this stream's writer should wait; `onDrained` wakes it. */
   isBehind(stream: Http2Stream): boolean {
     const behind = stream.pendingBytes >= this.#limits.streamPendingBytes || this.isCongested
     if (behind) this.#waiting.add(stream)
@@ -56,7 +56,7 @@ export class SendTurns {
     this.#waiting.add(stream)
   }
 
-  /** Takes the stream into the ring if it has something to send and may. */
+  /** Adds the stream to the ring if it has something to send and may send. */
   join(stream: Http2Stream): void {
     if (stream.isReady || !stream.canSend) return
     stream.isReady = true

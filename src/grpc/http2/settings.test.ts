@@ -19,12 +19,12 @@ const codeOf = (...entries: [number, number][]): number | undefined => {
   }
 }
 
-test('nothing said leaves the defaults of the protocol', () => {
+test('an empty SETTINGS frame keeps the defaults of HTTP/2', () => {
   expect(read()).toEqual(defaultPeerSettings())
   expect(read()).toMatchObject({ headerTableSize: 4096, initialWindowSize: 65_535, maxFrameSize: 16_384 })
 })
 
-test('each setting goes to its place', () => {
+test('each setting is stored in its field', () => {
   const peer = read(
     [SETTING.headerTableSize, 100],
     [SETTING.enablePush, 1],
@@ -42,11 +42,11 @@ test('each setting goes to its place', () => {
   })
 })
 
-test('of one that is given twice the last counts', () => {
+test('the last value of a repeated setting counts', () => {
   expect(read([SETTING.initialWindowSize, 5], [SETTING.initialWindowSize, 6]).initialWindowSize).toBe(6)
 })
 
-test('unknown settings are passed over', () => {
+test('unknown settings are ignored', () => {
   expect(read([0, 1], [7, 1], [0xffff, 0xffffffff])).toEqual(defaultPeerSettings())
 })
 
@@ -55,11 +55,11 @@ test.each([
   ['a window larger than any', SETTING.initialWindowSize, 0x80000000, ERROR.flowControl],
   ['frames smaller than everyone takes', SETTING.maxFrameSize, 16_383, ERROR.protocol],
   ['frames larger than their length can say', SETTING.maxFrameSize, 16_777_216, ERROR.protocol],
-])('%s is refused', (_name, id, value, code) => {
+])('a setting with %s is a connection error', (_name, id, value, code) => {
   expect(codeOf([id, value])).toBe(code)
 })
 
-test('the extremes that are allowed are allowed', () => {
+test('the minimum and maximum values of RFC 9113 are accepted', () => {
   expect(codeOf([SETTING.initialWindowSize, 0x7fffffff], [SETTING.maxFrameSize, 16_384], [SETTING.enablePush, 0])).toBe(
     undefined,
   )

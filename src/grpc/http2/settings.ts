@@ -8,7 +8,7 @@ import {
   SETTING,
 } from './wire-format.ts'
 
-/** The peer's SETTINGS; the protocol's defaults until they arrive. */
+/** The peer's SETTINGS; the defaults of the protocol until they arrive. */
 export interface PeerSettings {
   headerTableSize: number
   maxConcurrentStreams: number
@@ -25,7 +25,7 @@ export const defaultPeerSettings = (): PeerSettings => ({
   maxHeaderListSize: Number.POSITIVE_INFINITY,
 })
 
-/** Applies a SETTINGS payload, value by value in the order given. */
+/** Applies a SETTINGS payload, value by value, in its order. */
 export function readSettings(into: PeerSettings, buffer: Buffer, start: number, end: number): void {
   for (let at = start; at < end; at += 6) {
     applySetting(into, ((buffer[at] as number) << 8) | (buffer[at + 1] as number), readUint32(buffer, at + 2))

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { onBytes, readingShared } from './shared-reading.ts'
 
-/** A listener whose sockets read into the shared buffer, and a peer for each. */
+/** A listener whose sockets read into the shared buffer; `dial` returns a peer and its socket. */
 async function listening() {
   const accepted: Socket[] = []
   const listener = createServer({ pauseOnConnect: true }, (socket) => accepted.push(readingShared(socket)))
@@ -22,7 +22,7 @@ async function listening() {
   }
 }
 
-test('sockets that share a buffer each get their own bytes, in order', async () => {
+test('sockets that share a receive buffer each get their own bytes, in order', async () => {
   const { listener, dial } = await listening()
   const pairs = [await dial(), await dial(), await dial()]
   const received = pairs.map(([, socket]) => {
@@ -39,7 +39,7 @@ test('sockets that share a buffer each get their own bytes, in order', async () 
   await once(listener, 'close')
 })
 
-test('such a socket knows its peer, answers, and hears of its end', async () => {
+test('a socket with a shared buffer has its remote port, can write, and closes when the peer resets', async () => {
   const { listener, dial } = await listening()
   const [peer, socket] = await dial()
   expect(socket.remotePort).toBe(peer.localPort)
@@ -56,7 +56,7 @@ test('such a socket knows its peer, answers, and hears of its end', async () => 
   await once(listener, 'close')
 })
 
-test('a socket that cannot share tells of its bytes all the same', async () => {
+test('a stream that cannot use the shared buffer still reports its bytes', async () => {
   const stream = new PassThrough()
   const pieces: string[] = []
   onBytes(stream, (bytes) => pieces.push(String(bytes)))

@@ -1,18 +1,18 @@
 /**
- * Reads of all sockets into one buffer.
+ * Reads all sockets into one buffer.
  *
- * Node gives every read of a socket 64 KiB of fresh memory. Under bulk uploads that makes it collect garbage some
- * seventy times for each gigabyte, which costs more than receiving, hashing and storing them together. Here all sockets
- * of the process read into the same buffer, and whoever listens must be done with the bytes when it returns.
+ * Node allocates 64 KiB for every read of a socket. Bulk uploads then cause about 70 garbage collections per gigabyte,
+ * which cost more CPU than receiving, hashing and storing the data together. Here all sockets of the process read into
+ * the same buffer: a listener must have consumed the bytes when it returns.
  *
- * For sockets that it opens itself Node has an option for this (`onread`); for those that a server accepts it has not,
- * so the accepted handle is put into a socket that was made with the option. Where that does not work (another version
- * of Node, TLS) bytes come as events, as everywhere.
+ * For sockets that it opens itself Node has an option for this (`onread`), but not for sockets that a server accepts.
+ * So the accepted handle is put into a socket that was made with the option. If that does not work (another version of
+ * Node, TLS), bytes arrive as events.
  */
 import { Socket, type SocketConstructorOpts } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** As much as the kernel has ready, as a rule. */
+/** Usually as much as the kernel has ready. */
 const BUFFER_BYTES = 256 * 1024
 
 interface Reader {
@@ -22,12 +22,15 @@ interface Reader {
 const readers = new WeakMap<Duplex, Reader>()
 let shared: Buffer | undefined
 
-/** Node's own servers do this with an accepted handle; it is not documented, so every property is checked first. */
+/** Node's own servers handle an accepted handle this way. It is not documented, so every property is checked first. */
 interface Accepted {
   _handle?: { useUserBuffer?: unknown; reading?: boolean } | null
 }
 
-/** The same connection in a socket that reads into the shared buffer; the accepted one must not be used any more. */
+/**
+ * Returns the same connection in a socket that reads into the shared buffer. The accepted socket must not be used any
+ * more.
+ */
 export function readingShared(accepted: Socket): Socket {
   const handle = (accepted as Accepted)._handle
   if (typeof handle?.useUserBuffer !== 'function' || handle.reading === true) return accepted
@@ -48,7 +51,7 @@ export function readingShared(accepted: Socket): Socket {
   return socket
 }
 
-/** Calls back with received bytes. They are valid until `read` returns. */
+/** Calls `read` with received bytes. They are valid until `read` returns. */
 export function onBytes(socket: Duplex, read: (bytes: Buffer) => void): void {
   const reader = readers.get(socket)
   if (reader === undefined) socket.on('data', read)

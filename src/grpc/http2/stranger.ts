@@ -12,7 +12,7 @@ const TLS_ALERT = 0x15
 const TLS_HANDSHAKE = 0x16
 const TLS_MAJOR = 3
 
-/** The protocol of the first bytes on a connection; undefined when they may be HTTP/2. */
+/** Returns the protocol of the first bytes on a connection; undefined when they may be HTTP/2. */
 export function strangerIn(bytes: Buffer, { isServer }: { readonly isServer: boolean }): Stranger | undefined {
   const [type, major] = bytes
   if ((type === TLS_ALERT || type === TLS_HANDSHAKE) && major === TLS_MAJOR) return 'tls'
@@ -20,7 +20,7 @@ export function strangerIn(bytes: Buffer, { isServer }: { readonly isServer: boo
   return (isServer ? REQUEST.test(start) : start.startsWith('HTTP/1.')) ? 'http' : undefined
 }
 
-/** The same from the error of a failed TLS handshake, by the names that OpenSSL gives to errors. */
+/** Returns the protocol by the error of a failed TLS handshake, whose code is OpenSSL's name of the error. */
 export function strangerBehind(code: string): Stranger | undefined {
   if (code.endsWith('ALERT_NO_APPLICATION_PROTOCOL')) return 'http'
   return /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE/.test(code) ? 'plain' : undefined

@@ -2,15 +2,15 @@ import type { HeaderList } from '../hpack/header-field.ts'
 import type { Outbox } from './outbox.ts'
 import { FRAME_TYPE, putFrameHeader } from './wire-format.ts'
 
-/** Callbacks to the layer above. After `onReset`, and after both sides have ended, there are no more. */
+/** Callbacks to the layer above. There are none after `onReset`, or after both sides have ended. */
 export interface StreamReceiver {
   /** A response head (client) or trailers. */
   onHeaders(list: HeaderList, endStream: boolean): void
-  /** A piece of the body, a view into the receive buffer. The receiver owes `stream.consume(n)` for its bytes. */
+  /** A piece of the body, a view into the receive buffer. The receiver must call `stream.consume(n)` for its bytes. */
   onData(bytes: Uint8Array, endStream: boolean): void
-  /** The stream ended before its time: the peer reset it, broke the rules, or the connection was lost. */
+  /** The stream ended early: the peer reset it or violated the protocol, or the connection was lost. */
   onReset(code: number, reason: string): void
-  /** The queued output has fallen below the mark again. */
+  /** The queued output is below its limit again. */
   onDrained(): void
 }
 
@@ -39,17 +39,17 @@ export class Http2Stream {
   receiver: StreamReceiver | undefined
   sendWindow: number
   receiveWindow: number
-  /** Taken by the receiver and not yet given back to the peer. */
+  /** Bytes that were consumed and not yet returned to the peer's window. */
   #owed = 0
   #windowTarget: number
   localClosed = false
   remoteClosed = false
-  /** Both sides are done with it, or it was reset: no frame may be sent any more. */
+  /** Both sides have ended, or the stream was reset: no frame may be sent any more. */
   gone = false
-  /** Set by the peer's content-length, to be compared with what comes. */
+  /** The peer's content-length, which is compared with the received bytes; -1 without one. */
   expectedBytes = -1
   receivedBytes = 0
-  /** Delivered to the receiver, not yet consumed. */
+  /** Bytes delivered to the receiver and not yet consumed. */
   bufferedBytes = 0
   #parts: Uint8Array[] = NOTHING as Uint8Array[]
   #head = 0
@@ -57,9 +57,9 @@ export class Http2Stream {
   pendingBytes = 0
   #trailers: (() => Uint8Array) | undefined
   #endQueued = false
-  /** In the connection's ring of streams that have something to send. */
+  /** Whether the stream is in the connection's ring of streams with something to send. */
   isReady = false
-  /** When the peer last took something of what waits; watched for stalls. */
+  /** The last time at which the peer read queued output; used to detect stalls. */
   progressAt = 0
 
   constructor(connection: StreamConnection, id: number, windows: { send: number; receive: number; target: number }) {
@@ -70,7 +70,7 @@ export class Http2Stream {
     this.#windowTarget = windows.target
   }
 
-  /** Queues body bytes. They are not copied before they leave: the caller must not change them. */
+  /** Queues body bytes. They are copied only when they are sent, so the caller must not change them. */
   sendData(bytes: Uint8Array): void {
     if (this.gone || bytes.length === 0) return
     if (this.#parts === NOTHING) this.#parts = []
@@ -79,7 +79,7 @@ export class Http2Stream {
     this.connection.dataQueued(this, bytes.length)
   }
 
-  /** Ends our side after what is queued: with a block of trailers, made when its turn comes, or with an empty end. */
+  /** Ends our side after the queued data: with trailers, which are encoded when they are sent, or with END_STREAM. */
   finish(trailers: (() => Uint8Array) | undefined): void {
     if (this.gone || this.#endQueued) return
     this.#endQueued = true
@@ -87,12 +87,12 @@ export class Http2Stream {
     this.connection.dataQueued(this, 0)
   }
 
-  /** True when the sender should wait; `onDrained` follows. */
+  /** Whether the sender should wait; `onDrained` is called later. */
   get isBehind(): boolean {
     return this.connection.turns.isBehind(this)
   }
 
-  /** Requests `onDrained` at the next flush after which little enough is queued. */
+  /** Requests `onDrained` at the next flush after which the queue is below its limit. */
   awaitTurns(): void {
     this.connection.turns.awaits(this)
   }
@@ -103,14 +103,14 @@ export class Http2Stream {
     this.giveBack(bytes)
   }
 
-  /** The bytes no longer occupy memory on this stream's account. */
+  /** The bytes no longer count as memory of this stream. */
   release(bytes: number): void {
     if (this.gone) return
     this.bufferedBytes -= bytes
     this.connection.released(bytes)
   }
 
-  /** Opens the stream's window again, in steps of half a window; a stream that is read gets a larger one. */
+  /** Updates the stream's window, in steps of half a window. A stream that is read gets a larger window. */
   giveBack(bytes: number): void {
     if (this.gone || this.remoteClosed) return
     this.#owed += bytes
@@ -132,10 +132,10 @@ export class Http2Stream {
     return this.pendingBytes > 0 ? this.sendWindow > 0 : this.#endQueued
   }
 
-  /** Writes one DATA frame of at most `limit` bytes into the outbox, and the end once nothing is left. */
+  /** Writes one DATA frame of at most `limit` bytes to the outbox, and ends the stream when the queue is empty. */
   sendSome(limit: number): number {
     const { outbox } = this.connection
-    // A window may be negative, after the peer has made it smaller.
+    // A window may be negative, after the peer has reduced it.
     const size = Math.max(0, Math.min(this.pendingBytes, limit))
     if (size > 0) {
       const isLast = this.#endQueued && this.#trailers === undefined && size === this.pendingBytes
@@ -199,7 +199,7 @@ export class Http2Stream {
     this.connection.localSideEnded(this)
   }
 
-  /** The body is longer or shorter than its content-length announced. */
+  /** Whether the body is longer or shorter than its content-length. */
   lengthMismatch(endStream: boolean): boolean {
     if (this.expectedBytes < 0) return false
     return this.receivedBytes > this.expectedBytes || (endStream && this.receivedBytes !== this.expectedBytes)

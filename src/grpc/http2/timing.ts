@@ -1,7 +1,7 @@
-/** The clock of this engine; the caller that opens a server or a channel passes it in. */
+/** The clock of this library; the creator of a server or a channel passes it. */
 export interface Timing {
   /** Milliseconds on a monotonic clock. */
   now(): number
-  /** Calls back once after `ms`, without keeping the process alive; the answer takes it back. */
+  /** Calls `callback` once after `ms`, without keeping the process alive. The returned function cancels it. */
   after(ms: number, callback: () => void): () => void
 }

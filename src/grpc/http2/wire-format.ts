@@ -47,13 +47,13 @@ export const ERROR = {
   http11Required: 13,
 } as const
 
-/** Stands where an error code would, when a stream ended because its connection was lost. */
+/** The error code of a stream whose connection was lost. */
 export const CONNECTION_LOST = -1
 
-/** Ends a connection: thrown while a frame is read, caught where the read began. */
+/** Closes a connection: thrown while a frame is read, caught by the caller of the frame reader. */
 export class ConnectionFault extends Error {
   readonly code: number
-  /** The name of the cap that was passed, when the peer was cut off for abuse. */
+  /** The name of the exceeded limit, when the peer is disconnected for abuse. */
   readonly flood: string | undefined
 
   constructor(code: number, message: string, flood?: string) {
@@ -63,7 +63,7 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** Writes a frame's nine-byte header; type and flags share one number. Answers the offset after it. */
+/** Writes the nine-byte header of a frame, with type and flags in one number. Returns the offset after it. */
 export function putFrameHeader(
   target: Uint8Array,
   offset: number,

@@ -2,7 +2,7 @@ import type { HeaderList } from '../hpack/header-field.ts'
 import type { Http2Stream, StreamReceiver } from '../http2/stream.ts'
 import { literals, type ResponseBlocks } from './response-blocks.ts'
 
-/** A body longer than this is not read to its end: the answer comes at once, and the stream ends. */
+/** A longer body is not read to its end: the response is sent at once, and the stream ends. */
 const MOST_BODY_BYTES = 64 * 1024
 
 const TEXT: Readonly<Record<string, Buffer>> = {
@@ -15,8 +15,8 @@ const TEXT: Readonly<Record<string, Buffer>> = {
 }
 
 /**
- * A well-formed request that is no gRPC call. It is read to its end before it is answered, so that mistakes in the rest of
- * it are found (RFC 9113, 8.1.1), and answered with a text that a person with curl or a browser can read.
+ * A well-formed request that is not a gRPC call. It is read to its end before it is answered, so that errors in the
+ * rest of it are detected (RFC 9113, section 8.1.1). The response is text for users of curl or a browser.
  */
 export class RefusedRequest implements StreamReceiver {
   readonly #stream: Http2Stream

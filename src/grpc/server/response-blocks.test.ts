@@ -3,7 +3,7 @@ import { HpackDecoder } from '../hpack/decoder.ts'
 import { STATUS } from '../status.ts'
 import { errorTrailers, literals, ResponseBlocks } from './response-blocks.ts'
 
-/** Decodes the blocks one after the other, with one table for all of them. */
+/** Decodes several blocks with one dynamic table. */
 function client(maxTableBytes = 4096) {
   const decoder = new HpackDecoder({ maxTableBytes, maxListBytes: 1 << 20 })
   return (block: Uint8Array): string[] =>
@@ -13,8 +13,8 @@ function client(maxTableBytes = 4096) {
 const HEAD = [':status: 200', 'content-type: application/grpc']
 const OK = ['grpc-status: 0']
 
-describe('blocks in the order they are asked for', () => {
-  test('are always a head and trailers, and soon only three bytes', () => {
+describe('ResponseBlocks', () => {
+  test('writes headers of two bytes and trailers of one byte from the second response on', () => {
     const blocks = new ResponseBlocks()
     const read = client()
     for (let i = 0; i < 5; i++) {
@@ -24,7 +24,7 @@ describe('blocks in the order they are asked for', () => {
     }
   })
 
-  test('are understood when many heads come before the first trailers', () => {
+  test('can be decoded when three headers come before the first trailers', () => {
     const blocks = new ResponseBlocks()
     const read = client()
     for (let i = 0; i < 3; i++) expect(read(blocks.head())).toEqual(HEAD)
@@ -32,7 +32,7 @@ describe('blocks in the order they are asked for', () => {
     for (let i = 0; i < 3; i++) expect(read(blocks.head())).toEqual(HEAD)
   })
 
-  test('are understood in any order that begins with a head', () => {
+  test('can be decoded in any order that begins with headers', () => {
     const kinds = [
       (blocks: ResponseBlocks) => [blocks.head(), HEAD] as const,
       (blocks: ResponseBlocks) => [blocks.ok(), OK] as const,
@@ -53,8 +53,8 @@ describe('blocks in the order they are asked for', () => {
   })
 })
 
-describe('a peer with a smaller table', () => {
-  test.each([0, 1, 100, 4095])('of %d bytes is sent literals, and told so once', (bytes) => {
+describe('ResponseBlocks for a peer with a smaller table', () => {
+  test.each([0, 1, 100, 4095])('of %d bytes sends literals, and one table size update', (bytes) => {
     const blocks = new ResponseBlocks()
     const read = client()
     blocks.peerTableBytes(bytes)
@@ -64,7 +64,7 @@ describe('a peer with a smaller table', () => {
     expect(blocks.head()[0]).not.toBe(0x20)
   })
 
-  test('may say so at any time, and whatever comes next tells it', () => {
+  test('sends the table size update in the next block, of any kind', () => {
     for (let before = 0; before < 4; before++) {
       const blocks = new ResponseBlocks()
       const read = client()
@@ -78,7 +78,7 @@ describe('a peer with a smaller table', () => {
     }
   })
 
-  test('that wants a larger one again is still sent literals', () => {
+  test('still sends literals when the peer raises its table size again', () => {
     const blocks = new ResponseBlocks()
     const read = client()
     blocks.peerTableBytes(0)
@@ -88,8 +88,8 @@ describe('a peer with a smaller table', () => {
   })
 })
 
-describe('metadata that cannot be sent', () => {
-  test('leaves the table as it was', () => {
+describe('ResponseBlocks with invalid metadata', () => {
+  test('throws, and keeps the table in sync', () => {
     const blocks = new ResponseBlocks()
     const read = client()
     expect(() => blocks.headWith({ 'no name': 'x' })).toThrow()
@@ -100,15 +100,15 @@ describe('metadata that cannot be sent', () => {
   })
 })
 
-describe('trailers of a failed call', () => {
+describe('errorTrailers', () => {
   const read = client()
 
-  test('carry the code, and the message percent-coded', () => {
+  test('contain the status code and the percent-encoded message', () => {
     expect(read(errorTrailers(STATUS.notFound, 'naïve', {}))).toEqual(['grpc-status: 5', 'grpc-message: na%C3%AFve'])
     expect(read(errorTrailers(STATUS.aborted, '', {}))).toEqual(['grpc-status: 10'])
   })
 
-  test('carry details as base64, and trailers of their own', () => {
+  test('contain details as base64, and custom trailers', () => {
     const init = { details: Buffer.from([8, 5]), trailers: { 'x-why': 'so', 'more-bin': Buffer.from('abc') } }
     expect(read(errorTrailers(STATUS.internal, 'm', init))).toEqual([
       'grpc-status: 13',
@@ -119,13 +119,13 @@ describe('trailers of a failed call', () => {
     ])
   })
 
-  test.each(['m', 'é', '箱', '📦', '\n'])('fit into 8 KiB however long the message of %j is', (character) => {
+  test.each(['m', 'é', '箱', '📦', '\n'])('are under 8 KiB when the message is 100,000 times %j', (character) => {
     expect(errorTrailers(STATUS.internal, character.repeat(100_000), {}).length).toBeLessThan(8192)
   })
 })
 
 describe('literals', () => {
-  test('of any length are read back', () => {
+  test('with values of 0 to 70,000 bytes can be decoded', () => {
     for (const length of [0, 1, 126, 127, 128, 254, 255, 256, 16_383, 16_510, 16_511, 70_000]) {
       expect(client()(literals([['name', 'v'.repeat(length)]]))).toEqual([`name: ${'v'.repeat(length)}`])
     }

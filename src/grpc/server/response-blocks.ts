@@ -2,12 +2,12 @@ import { encodeMessage, type HeaderPair, metadataPairs, toBase64 } from '../head
 import type { GrpcErrorInit, MetadataInit, StatusCode } from '../status.ts'
 
 /**
- * The header blocks of answers, one of these per connection.
+ * The header blocks of responses, one object per connection.
  *
- * Nearly every answer has the same head (:status 200, content-type) and the same trailers (grpc-status 0). The first
- * one puts both into the peer's HPACK table; from then on they are two bytes and one. Nothing else is ever put there:
- * other fields are literals outside the table. Blocks depend on what was sent before them, so ask for one only when
- * it is written next.
+ * Nearly every response has the same head (:status 200, content-type) and the same trailers (grpc-status 0). The first
+ * response adds both to the peer's HPACK table; later they take two bytes and one. Nothing else is added to the table:
+ * other fields are literals outside of it. A block depends on the blocks sent before it, so a block must be requested
+ * only when it is written next.
  */
 const CONTENT_TYPE = 'application/grpc'
 const STATUS_200 = 0x88
@@ -17,7 +17,7 @@ const INSERT_CONTENT_TYPE = [0x5f, CONTENT_TYPE.length, ...Buffer.from(CONTENT_T
 
 const INSERTING_HEAD = Buffer.from([STATUS_200, ...INSERT_CONTENT_TYPE])
 const INSERTING_OK = Buffer.from([0x40, 11, ...Buffer.from('grpc-status'), 1, 0x30])
-/** The newest entry of the table is 62; a later insertion moves it on by one. */
+/** The newest entry of the table has index 62; a later insertion moves it to 63. */
 const NEWEST_HEAD = Buffer.from([STATUS_200, 0x80 | 62])
 const SECOND_HEAD = Buffer.from([STATUS_200, 0x80 | 63])
 const NEWEST_OK = Buffer.from([0x80 | 62])
@@ -52,7 +52,7 @@ export class ResponseBlocks {
   }
 
   headWith(metadata: MetadataInit): Buffer {
-    // In this order: metadata that cannot be sent must not have moved the table.
+    // The metadata is encoded first: if it cannot be sent, the table must not have changed.
     const more = literals(metadataPairs(metadata))
     return Buffer.concat([this.head(), more])
   }
@@ -62,17 +62,20 @@ export class ResponseBlocks {
     return Buffer.concat([this.ok(), more])
   }
 
-  /** Trailers-only: head and end in one, for a call that failed before it sent anything. */
+  /** Trailers-Only: head and trailers in one block, for a call that failed before it sent anything. */
   headAnd(trailers: Buffer): Buffer {
     return Buffer.concat([this.head(), trailers])
   }
 
-  /** Any other block that is written next. */
+  /** Returns any other block, which must be written next. */
   other(block: Buffer): Buffer {
     return this.#settled ? block : this.#prefixed(block)
   }
 
-  /** A peer that requests a smaller table than the default gets none; the next block says so. */
+  /**
+   * Called with the peer's table size. If it is below the default, the table is not used; the next block announces
+   * that.
+   */
   peerTableBytes(bytes: number): void {
     if (bytes >= FULL_TABLE_BYTES || this.#isShut) return
     this.#isShut = true
@@ -101,7 +104,7 @@ export function errorTrailers(code: StatusCode, message: string, init: GrpcError
   return literals(pairs)
 }
 
-/** Clients commonly take 8 KiB of headers: a long message must not make the status itself unreadable. */
+/** Clients commonly accept 8 KiB of headers: a long message must not make the status itself unreadable. */
 const MAX_MESSAGE_BYTES = 4096
 
 function shortMessage(message: string): string {
@@ -115,7 +118,7 @@ function shortMessage(message: string): string {
   return text
 }
 
-/** Fields as HPACK literals without indexing and without Huffman: independent of any table. */
+/** Encodes fields as HPACK literals without indexing and without Huffman: independent of any table. */
 export function literals(pairs: readonly HeaderPair[]): Buffer {
   const chunks: Uint8Array[] = []
   for (const [name, value] of pairs) chunks.push(Buffer.from([0x00]), text(name), text(value))

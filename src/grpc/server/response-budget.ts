@@ -1,8 +1,8 @@
 import type { Http2Connection } from '../http2/connection.ts'
 
-/** A call that waits for budget: to begin at all, or for a response of this size. */
+/** A call that waits for budget: to start, or for a response of this size. */
 export interface BudgetWaiter {
-  /** 0 for one that waits to begin. */
+  /** The requested bytes; 0 for a call that waits to start. */
   readonly wantedBytes: number
   onRoom(): void
 }
@@ -22,7 +22,7 @@ export class ResponseBudget {
     this.#http2 = http2
   }
 
-  /** True when the budget is granted at once; otherwise `onRoom` is called later. */
+  /** Returns true when the budget is granted at once; otherwise `onRoom` is called later. */
   take(seeker: BudgetWaiter, bytes: number): boolean {
     if (this.#line.size === 0 && this.#fits(bytes)) {
       this.#promised += bytes
@@ -32,7 +32,7 @@ export class ResponseBudget {
     return false
   }
 
-  /** The answer is written, or will never be. */
+  /** Called when the response was written, or will never be. */
   giveBack(bytes: number): void {
     this.#promised -= bytes
     if (this.#line.size > 0) this.#http2.touched()
@@ -54,7 +54,7 @@ export class ResponseBudget {
     return this.#line.size > 0
   }
 
-  /** Something was sent, or given back. */
+  /** Grants budget to waiting calls; called when bytes were sent or returned. */
   letIn(): void {
     for (const seeker of this.#line) {
       const { wantedBytes } = seeker

@@ -1,7 +1,7 @@
 import type { MethodObserver, Observer } from '../observer.ts'
 import type { Method, Service } from '../service.ts'
 
-/** Where a path leads: found once per header block that the peer repeats, and once per call otherwise. */
+/** The route of a path: looked up once per repeated header block, otherwise once per call. */
 export interface Route {
   readonly path: string
   /** Undefined for an unknown path. */
@@ -9,7 +9,7 @@ export interface Route {
   readonly observer: MethodObserver
 }
 
-/** Truncated: the path came from the peer and is returned to it. */
+/** Truncates a name, because the path is from the peer and is sent back to it. */
 const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
 export class Routes {
@@ -33,7 +33,7 @@ export class Routes {
     return this.#byPath.get(path) ?? { path, method: undefined, observer: this.#unknown }
   }
 
-  /** Whether the method or the whole service is missing, for the error message. */
+  /** Returns the text of the error: whether the method or the whole service is unknown. */
   explainMissing(path: string): string {
     const service = path.split('/')[1] ?? ''
     return this.#services.has(service) ? `unknown method ${short(path)}` : `unknown service ${short(service)}`

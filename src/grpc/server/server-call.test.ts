@@ -20,7 +20,7 @@ import { ServerConnection } from './server-connection.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** One method on one connection, without a network. */
+/** One method on one connection over a fake socket. */
 function serving(method: Method) {
   const bugs: unknown[] = []
   const ends: unknown[] = []
@@ -54,8 +54,8 @@ function serving(method: Method) {
 const HEAD = ':status=200 content-type=application/grpc'
 const BAD = { 'not a name': 'x' }
 
-describe('a handler that', () => {
-  test('answers is answered for in three frames', async () => {
+describe('a unary handler', () => {
+  test('that returns a message sends headers, data and trailers in three frames', async () => {
     const { ask } = serving({ kind: 'unary', handle: () => Buffer.from('hello') })
     const frames = (stream: number) => [
       `headers ${stream}: ${HEAD}`,
@@ -66,7 +66,7 @@ describe('a handler that', () => {
     expect(await ask(3)).toEqual(frames(3))
   })
 
-  test('throws a status ends its call with it', async () => {
+  test('that throws a GrpcError ends its call with that status, message and trailers', async () => {
     const { ask, bugs } = serving({
       kind: 'unary',
       handle() {
@@ -77,7 +77,7 @@ describe('a handler that', () => {
     expect(bugs).toEqual([])
   })
 
-  test('throws anything else ends it with INTERNAL, and tells nobody outside', async () => {
+  test('that throws another error ends its call with INTERNAL and does not reveal the error message', async () => {
     const { ask, bugs } = serving({ kind: 'unary', handle: () => Promise.reject(new Error('secret')) })
     expect(await ask(1)).toEqual([`headers 1 end: ${HEAD} grpc-status=13 grpc-message=internal error`])
     expect(bugs).toHaveLength(1)
@@ -114,7 +114,7 @@ describe('a handler that', () => {
     },
   }
 
-  test.each(Object.entries(careless))('%s fails its own call and nothing else', async (_name, method) => {
+  test.each(Object.entries(careless))('that %s fails only its own call, with INTERNAL', async (_name, method) => {
     let isCareless = true
     const { ask, ends } = serving({
       kind: 'unary',
@@ -130,7 +130,7 @@ describe('a handler that', () => {
   })
 })
 
-test('a large answer to a peer that would take it in one frame is sent in small ones all the same', async () => {
+test('a 4 MiB response buffers at most 512 KiB in the socket when the peer accepts 16 MiB frames', async () => {
   const { socket } = serving({ kind: 'unary', handle: () => Buffer.alloc(4 << 20) })
   socket.receive(settings([SETTING.maxFrameSize, 16_777_215], [SETTING.initialWindowSize, MAX_WINDOW]))
   socket.receive(windowUpdate(0, 1 << 30))
@@ -142,7 +142,7 @@ test('a large answer to a peer that would take it in one frame is sent in small 
   expect(socket.writableLength).toBeLessThanOrEqual(512 * 1024)
 })
 
-test('a thousand calls that fail at once, at length, are no offence of a reader that needs a moment', async () => {
+test('1,000 calls that fail at once with 2,000 bytes of details do not disconnect a slow reader', async () => {
   const failing = Promise.withResolvers<Uint8Array>()
   const { socket, ends } = serving({ kind: 'unary', handle: () => failing.promise })
   for (let i = 0; i < 1000; i++) socket.receive(call(2 * i + 1, '/t.T/M'))

@@ -20,11 +20,11 @@ import type { CallConnection } from './server-core.ts'
 /**
  * One call on the server, from its head to its status.
  *
- * The common way is short and allocates little: a unary request that lies whole in one piece, a handler that answers,
- * an answer laid out in one go. Whatever is rarer (a signal, a deadline, metadata, streams) is made when it is needed.
+ * The common path is short and allocates little: a unary request in one piece, a handler that returns a response, and a
+ * response that is written at once. Everything rarer (a signal, a deadline, metadata, streams) is created on demand.
  *
- * A call is over once, by whichever comes first: its status was sent, the peer reset it, its deadline passed, or the
- * connection was lost. Its handler may outlive it; what that says then is dropped.
+ * A call ends once, by the first of these events: its status was sent, the peer reset it, its deadline passed, or the
+ * connection was lost. Its handler may run longer; its later output is discarded.
  */
 export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed, BudgetWaiter {
   readonly #connection: CallConnection
@@ -97,7 +97,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
   }
 
   setTrailers(metadata: MetadataInit): void {
-    // Validated now: after sending has started, errors can no longer be reported.
+    // The trailers are validated now: after sending has started, errors can no longer be reported.
     metadataPairs(metadata)
     this.#trailers = { ...this.#trailers, ...metadata }
   }
@@ -145,7 +145,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
 
   // --- Callbacks of the stream --------------------------------------------------------------------------------------
 
-  /** Checks the head, and starts what need not wait for the body. */
+  /** Checks the head, and starts the handler if it need not wait for the body. */
   begin(endStream: boolean): void {
     const { method } = this.#route
     if (method === undefined) {
@@ -212,7 +212,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     return kind === 'clientStreaming' || kind === 'bidi'
   }
 
-  /** The same for a request that lies in the receive buffer, where it will soon be written over. */
+  /** Like `#dispatch`, for a request in the receive buffer, which will be overwritten soon. */
   #dispatchLent(request: Uint8Array): void {
     const { method } = this.#route
     if (method?.kind === 'unary' && method.readsAtOnce && !this.#connection.isCongested) this.#run(request)
@@ -220,8 +220,8 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
   }
 
   /**
-   * Runs a handler that takes one message; later, when the peer is too slow in taking what others answered. The bytes
-   * of the request count as held until the call is over: a handler that waits keeps them.
+   * Runs a handler of one message. If the peer is too slow in reading other responses, the handler starts later. The
+   * bytes of the request count as unread until the call ends, because a waiting handler keeps them.
    */
   #dispatch(request: Uint8Array): void {
     if (!this.#connection.isCongested) return this.#run(request)
@@ -295,13 +295,13 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     if (this.#stream.gone) this.#connection.http2.lingering--
   }
 
-  /** The connection has dropped the stream; a handler that still runs keeps counting. */
+  /** The connection has removed the stream. A handler that still runs continues to count as a stream. */
   onStreamGone(): void {
     if (this.#handlerRuns) this.#connection.http2.lingering++
-    // After a failure someone may still be writing into it: then it is left to the garbage collector.
+    // After a failure the handler may still write to the buffer: then it is left to the garbage collector.
     else if (this.#over && this.#failure === undefined) {
       if (this.#lent !== undefined) takeBack(this.#lent)
-      this.#inbox?.letGo()
+      this.#inbox?.release()
     }
     this.#lent = undefined
   }
@@ -368,7 +368,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     const block = this.#errorBlock(failure)
     const wasHeadSent = this.#headSent
     this.#end(failure.code, failure)
-    // Queued, not written: a thousand calls may fail at once, and their reader may need a moment.
+    // Queued, not written at once: a thousand calls may fail together, and their peer may need time to read.
     this.#stream.finish(() => (wasHeadSent ? blocks.other(block) : blocks.headAnd(block)))
   }
 
@@ -379,7 +379,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
       const block = errorTrailers(failure.code, failure.message, { ...details, trailers })
       return failure === COMPRESSED ? Buffer.concat([block, ACCEPTED_ENCODINGS]) : block
     } catch (error) {
-      // Trailers that cannot be sent are a bug of the handler; the status is sent all the same.
+      // Trailers that cannot be sent are a bug of the handler; the status is still sent.
       this.#reportBug(error)
       return errorTrailers(failure.code, failure.message, {})
     }
@@ -390,7 +390,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     return new GrpcError(STATUS.internal, 'internal error')
   }
 
-  /** The call has ended: count it once, remove its deadline, wake all waiters. */
+  /** The call has ended: reports it once, removes its deadline, and wakes all waiters. */
   #end(code: StatusCode, failure: GrpcError | undefined): void {
     this.#over = true
     this.#failure = failure
@@ -438,7 +438,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
   }
 }
 
-/** Less comes from Node's own pool, or costs little. */
+/** Smaller buffers come from Node's own pool, or cost little. */
 const LEAST_LENT_BYTES = 32 * 1024
 const HEAD_FRAME = (FRAME_TYPE.headers << 8) | FLAG.endHeaders
 const TRAILERS_FRAME = (FRAME_TYPE.headers << 8) | FLAG.endHeaders | FLAG.endStream

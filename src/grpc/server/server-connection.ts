@@ -17,7 +17,7 @@ import type { CallConnection, ServerCore } from './server-core.ts'
 const isGrpc = (contentType: string): boolean =>
   contentType === 'application/grpc' || /^application\/grpc[+;]/.test(contentType)
 
-/** Requests on one connection become calls here. */
+/** One connection to a client: its requests become calls. */
 export class ServerConnection implements ConnectionHost, CallConnection {
   readonly core: ServerCore
   readonly peer: Peer
@@ -53,7 +53,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
     new ActiveCall(this, stream, head, head.route as Route).begin(endStream)
   }
 
-  /** At once and without a body: what came of such a request is more than enough. */
+  /** Refuses a request at once and without a body. */
   #refuse(stream: Http2Stream, status: string): void {
     const block = this.blocks.other(literals([[':status', status]]))
     this.http2.writeHeaderBlock(stream.id, block, true)

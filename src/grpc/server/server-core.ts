@@ -26,7 +26,7 @@ export interface CallConnection {
   readonly http2: Http2Connection
   readonly blocks: ResponseBlocks
   readonly room: ResponseBudget
-  /** So much output is queued that new calls have to wait. */
+  /** Whether so much output is queued that new calls must wait. */
   readonly isCongested: boolean
   isWithinBudget(): boolean
 }

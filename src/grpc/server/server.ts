@@ -19,7 +19,7 @@ import type { ServerCore } from './server-core.ts'
 export interface ServerTls {
   readonly cert: string | Buffer
   readonly key: string | Buffer
-  /** Certificates that client certificates must lead to; given, a client without one is refused (mTLS). */
+  /** Certificates that must have signed client certificates. If set, a client without one is refused (mTLS). */
   readonly clientCa?: string | Buffer
 }
 
@@ -29,21 +29,21 @@ export interface GrpcServerOptions {
   readonly observer?: Observer
   readonly limits?: Partial<Http2Limits>
   readonly tls?: ServerTls
-  /** A whole HTTP/1.1 response, for clients that take this port for one of HTTP. */
+  /** Returns a whole HTTP/1.1 response, for HTTP clients that use this port by mistake. */
   readonly http1Answer?: () => string
 }
 
 export interface GrpcServer {
-  /** May be called several times, for several addresses; answers the address really bound. */
+  /** Binds an address; may be called several times. Returns the bound address. */
   listen(address: ListenAddress): Promise<ListenAddress>
-  /** Takes no new connections or calls, lets running ones end for `graceMs`, then closes what is left. */
+  /** Accepts no new connections or calls, waits up to `graceMs` for running ones, then closes the rest. */
   drain(graceMs: number): Promise<void>
   /** New connections use these certificates; open ones keep theirs. Only for a server that was created with TLS. */
   setTls(tls: ServerTls): void
   close(): void
 }
 
-const NOBODY: Observer = {
+const NO_OBSERVER: Observer = {
   method: () => ({ started() {}, finished() {} }),
   connectionOpened() {},
   connectionClosed() {},
@@ -51,7 +51,7 @@ const NOBODY: Observer = {
 }
 
 export function createServer(options: GrpcServerOptions): GrpcServer {
-  const observer = options.observer ?? NOBODY
+  const observer = options.observer ?? NO_OBSERVER
   const limits: Http2Limits = { ...DEFAULT_LIMITS, ...options.limits }
   const { timing } = options
   const core: ServerCore = {
@@ -129,7 +129,7 @@ function tlsListener(tls: ServerTls, accept: (socket: TLSSocket) => void): NetSe
     if (socket.alpnProtocol === 'h2') accept(socket)
     else socket.destroy()
   })
-  // A failed handshake is the peer's affair; the socket is already closed.
+  // A failed handshake is an error of the peer; the socket is already closed.
   listener.on('tlsClientError', () => {})
   return listener
 }

@@ -36,7 +36,7 @@ const PACKAGE = /^[a-z0-9][a-z0-9+.-]+(?:=[A-Za-z0-9.+~:-]+)?$/
  */
 export async function buildRootfs(order: RootfsRequest, step: BuildStep): Promise<MadeRootfs> {
   for (const name of order.packages)
-    if (!PACKAGE.test(name)) throw invalid(`${JSON.stringify(name.slice(0, 100))} is no name of a package`)
+    if (!PACKAGE.test(name)) throw invalid(`${JSON.stringify(name.slice(0, 100))} is not a package name`)
   mkdirSync(order.folder, { recursive: true, mode: 0o755 })
   const scratch = mkdtempSync(join(order.folder, '.building-'))
   const path = join(order.folder, order.name)

@@ -1,7 +1,7 @@
 /** How a step of a build reports progress, and is stopped. */
 export interface BuildStep {
   /** The action, and its progress from 0 to 1, where that is known. */
-  readonly told: (what: string, part: number | undefined) => void
+  readonly onProgress: (what: string, part: number | undefined) => void
   readonly signal: AbortSignal
 }
 

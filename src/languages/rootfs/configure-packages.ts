@@ -6,8 +6,8 @@ import { runProgram } from './run-program.ts'
  * its root. Some need features that are missing there, such as other users, and fail; the language's self-test decides
  * whether that matters. Returns the names of those packages.
  */
-export async function configurePackages(root: string, { told, signal }: BuildStep): Promise<readonly string[]> {
-  told('setting up packages', undefined)
+export async function configurePackages(root: string, { onProgress, signal }: BuildStep): Promise<readonly string[]> {
+  onProgress('setting up packages', undefined)
   const room = [
     ...['--unshare-all', '--unshare-user', '--uid', '0', '--gid', '0', '--die-with-parent', '--new-session'],
     ...['--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run', '--clearenv'],

@@ -6,7 +6,7 @@ import { runProgram } from './run-program.ts'
 
 export interface DownloadRequest {
   readonly packages: readonly string[]
-  /** An empty folder of ours. */
+  /** An empty folder that only this build uses. */
   readonly folder: string
 }
 
@@ -16,7 +16,7 @@ export interface DownloadRequest {
  */
 export async function downloadPackages(
   { packages, folder }: DownloadRequest,
-  { told, signal }: BuildStep,
+  { onProgress, signal }: BuildStep,
 ): Promise<readonly string[]> {
   const [archives, status] = [join(folder, 'archives'), join(folder, 'status')]
   mkdirSync(join(archives, 'partial'), { recursive: true })
@@ -47,7 +47,7 @@ export async function downloadPackages(
           ...packages,
         ],
         env: TOOL_ENV,
-        status: (line) => told('fetching packages', partOf(line)),
+        status: (line) => onProgress('fetching packages', partOf(line)),
       },
       signal,
     )

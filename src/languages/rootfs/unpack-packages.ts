@@ -28,7 +28,7 @@ const UNPACK_CONTROL = 'dpkg-deb --ctrl-tarfile "$1" | tar -x --no-same-owner -C
 export async function unpackPackages(
   debs: readonly string[],
   root: string,
-  { told, signal }: BuildStep,
+  { onProgress, signal }: BuildStep,
 ): Promise<void> {
   for (const name of MERGED) {
     mkdirSync(join(root, 'usr', name), { recursive: true })
@@ -39,7 +39,7 @@ export async function unpackPackages(
   writeFileSync(join(root, DATABASE, 'info/format'), '1\n')
   let done = 0
   for (const deb of debs) {
-    told('unpacking packages', done++ / debs.length)
+    onProgress('unpacking packages', done++ / debs.length)
     const names = await shell(UNPACK, [deb, root], signal)
     await enter(deb, { root, names: namesOf(names) }, signal)
   }
@@ -51,8 +51,8 @@ interface Unpacked {
 }
 
 /** `./usr/bin/` is `/usr/bin`, and the root itself `/.` */
-const namesOf = (said: string): string[] =>
-  said
+const namesOf = (output: string): string[] =>
+  output
     .split('\n')
     .filter((line) => line !== '')
     .map((line) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { grantProblem, networkGrants } from './network-grants.ts'
 
-test('no task has a network unless somebody grants it', () => {
+test('no task has a network without a grant', () => {
   expect(networkGrants([])('rest', '')).toBe(false)
 })
 
@@ -16,11 +16,11 @@ test.each([
   ['rest@', 'rest', '', true],
   ['rest@', 'rest', 'team-a', false],
   ['*@a/b@c', 'judge0', 'a/b@c', true],
-] as const)('%s: through %s for %j: %j', (...[grant, door, instance, isGranted]) => {
+] as const)('the grant %s, through the door %s for the instance %j: %j', (...[grant, door, instance, isGranted]) => {
   expect(networkGrants([grant])(door, instance)).toBe(isGranted)
 })
 
-test('a grant for a door that does not exist is a mistake', () => {
+test('a grant for an unknown door is refused', () => {
   expect(grantProblem('web')).toContain('"web" names no door')
   expect(grantProblem('rest@team-a')).toBeUndefined()
   expect(grantProblem('*')).toBeUndefined()

@@ -10,7 +10,7 @@ test('a path with commas, quotes and colons is one field of a mount', () => {
   expect(argv[argv.indexOf('--mount') + 1]).toBe('"type=bind","source=/rooms/a,b""c:d","destination=/room"')
 })
 
-test('names that a shell would not set go before the command, all others by their prefix', () => {
+test('a variable that a shell cannot set is passed by `env`, any other by its APPTAINERENV_ prefix', () => {
   const env = new Map([
     ['A', '1 $HOME'],
     ['with.dots', '2'],

@@ -7,13 +7,16 @@ export interface ApptainerSpec {
   readonly room: Room
   /** The working directory, as a path of this machine. */
   readonly cwd: string
-  /** The network that Apptainer is started in, for the container to keep; undefined for a container without one. */
+  /**
+   * The network namespace that Apptainer is started in and that the container keeps; undefined for a container without
+   * a network.
+   */
   readonly network: RoomNetwork | undefined
   /** A SIF file or a directory of this machine. */
   readonly image: string
   /** The file with the filter of system calls. */
   readonly profile: string
-  /** A folder with nothing in it, which the container sees in place of process 1. */
+  /** An empty folder, mounted over /proc/1 in the container. */
   readonly empty: string
 }
 
@@ -28,7 +31,7 @@ export function apptainerArgv({ program, room, cwd, network, image, profile, emp
     ...(network === undefined ? ['--net', '--network', 'none'] : []),
     ...['--hostname', INSIDE.hostname, '--security', `seccomp:${profile}`],
     ...mounts(room),
-    // Process 1 runs as the user of the command, so the command could write to its memory.
+    // PID 1 runs as the user of the command, so the command could write to its memory.
     ...mount(empty, '/proc/1', true),
     ...(network?.files ?? []).flatMap(({ from, to }) => mount(from, to, true)),
     ...['--pwd', pathInside(cwd, room), image],

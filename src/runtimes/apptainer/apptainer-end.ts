@@ -1,8 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Limits } from '../../model/command.ts'
-import { broken, innerExit, mustHaveStarted } from '../namespaces/inner-end.ts'
 import type { LaunchOutcome } from '../run/launch-run.ts'
-import { notStarted, runEnd } from '../run/run-end.ts'
+import { broken, innerExit, mustHaveStarted, notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 
 /** Apptainer's exit code for its own failures; a command may exit with it, too. */
@@ -17,10 +16,7 @@ const UNSTARTED: readonly (readonly [RegExp, string])[] = [
   [/not a directory$/i, 'ENOTDIR'],
 ]
 
-/**
- * A failure of Apptainer or of the machine, whatever text follows: an image that cannot be mounted is not a command
- * that cannot be started.
- */
+/** Apptainer or the machine failed, even if the rest of the line names the command: the image could not be mounted. */
 const UNMADE = /^container creation failed/i
 
 /** Exit code 255 is the command's own, unless Apptainer reports its own failure in standard error. */
@@ -55,7 +51,7 @@ export function mustHaveWorked({ end, stopped, stderr }: LaunchOutcome, what: st
   throw new FaultError({ kind: 'unavailable', what: `${what}: ${why || 'it failed without a word'}` })
 }
 
-/** Returns the last error line, without terminal colours. */
+/** Returns the last error line without terminal colours. */
 const wordsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.subarray(-10_000))
     .toString()

@@ -20,9 +20,8 @@ export interface ApptainerImagesOptions {
 }
 
 /**
- * Keeps images as directories: each is unpacked once, so that a start needs neither a mount helper nor time to unpack.
- * Images by path are accepted only below the configured folders: otherwise a client could have any file of the machine
- * opened.
+ * Keeps images as directories. Each image is unpacked once, so a start needs no mount helper and no time to unpack. An
+ * image path is accepted only below the configured folders: otherwise a client could open any file of the machine.
  */
 export function apptainerImages(options: ApptainerImagesOptions): ImageStore {
   const { folder, errand, plainRegistries } = options

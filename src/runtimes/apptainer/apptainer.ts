@@ -42,7 +42,7 @@ interface Kit {
   readonly profile: string
   /** The same filter, which also refuses System V IPC. */
   readonly profileWithoutIpc: string
-  /** A folder with nothing in it. */
+  /** An empty folder. */
   readonly empty: string
   readonly facts: LauncherFacts
 }
@@ -96,7 +96,7 @@ async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOp
     const tried = options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, SECURED)
     const more = `of processes a command may have up to ${OWN_THREADS} more than its limit`
     const notes = [version, ...(tried === undefined ? [] : [tried]), more, ...notesOn(facts, options)]
-    const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
+    const keeps = { network: true, readOnly: true, rootfs: false, control: false, terminal: false }
     const limits = { ...keptLimits(facts, options), pids: facts.pids }
     return { works: true, isolation: 'container', limits, keeps, notes, networkProblem: () => networkProblem(options) }
   } catch (error) {
@@ -148,7 +148,7 @@ function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): L
   }
 }
 
-/** The environment of Apptainer itself: its cache and configuration are in our own folder. */
+/** The environment of Apptainer itself. Its cache and its configuration are in the runtime's folder. */
 const ownEnvironment = ({ folder }: ApptainerOptions): readonly (readonly [string, string])[] => [
   ['PATH', PATH],
   ['HOME', join(folder, 'home')],
@@ -195,7 +195,7 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
   const asked = await runErrand([program, '--version'], options, VERSION_MS)
   mustHaveWorked(asked, program)
   const version = Buffer.from(asked.stdout.bytes).toString().trim()
-  // A game is also called singularity.
+  // Some distributions have a game named singularity.
   if (!/^(apptainer|singularity(-ce|-pro)?) version /i.test(version))
     throw new Error(`${program} is not Apptainer: it says ${JSON.stringify(version.slice(0, 100))}`)
   return { program, prlimit, version, profile, profileWithoutIpc, empty, facts: await launcher.facts() }

@@ -1,6 +1,7 @@
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { OPEN_CHECKOUT, requireTool } from '../../testing/require.ts'
 import type { Launcher } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
 import type { RuntimeUnderTest } from '../run/contract.ts'
@@ -36,8 +37,12 @@ export const IS_ROOT = host.getuid?.() === 0
 const SETPRIV = '/usr/bin/setpriv'
 
 /** Why a test that is root cannot start a spawner as another user; undefined when it can, or when it is not root. */
-export const whyNotOrdinary = (): string | undefined =>
-  IS_ROOT && !existsSync(SETPRIV) ? 'setpriv (util-linux) is not installed' : undefined
+export function whyNotOrdinary(): string | undefined {
+  if (!IS_ROOT) return undefined
+  if (!existsSync(SETPRIV)) return 'setpriv (util-linux) is not installed'
+  const { present, reason } = requireTool(OPEN_CHECKOUT) // that user runs the spawner from the sources
+  return present ? undefined : reason
+}
 
 /** Runs Node as this user without root's rights. The folder is given to that user. */
 function nodeOfOrdinaryUser(folder: string): string {

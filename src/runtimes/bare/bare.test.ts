@@ -24,8 +24,8 @@ rmSync(options.folder, { recursive: true, force: true })
 const withGroups = testWhere(facts.tree === 'group', 'no control group can be made here')
 const asRoot = testWhere(process.getuid?.() === 0, 'only root can run a command as another user')
 
-describe('the environment', () => {
-  test('holds nothing but what was declared and the defaults, and the command has the last word', async () => {
+describe('environment of a command', () => {
+  test('the command sees only the declared variables and the defaults, and its own values take precedence', async () => {
     process.env.WINDLASS_SECRET = 'from our own environment'
     const env = [
       { name: 'PATH', value: PATH },
@@ -41,7 +41,7 @@ describe('the environment', () => {
     expect(seen).toEqual(['LANG=C.UTF-8', `PATH=${PATH}`, `TMPDIR=${room.tmp}`, ...marker])
   })
 
-  test('of a spawner is empty', async () => {
+  test('the environment of a spawner is empty', async () => {
     await using bare = bareBy('spawner', true)
     using room = emptyRoom()
     const script = "tr '\\0' '\\n' < /proc/$PPID/environ; echo; readlink /proc/$PPID/cwd"
@@ -49,7 +49,7 @@ describe('the environment', () => {
   })
 })
 
-describe('a tree of processes', () => {
+describe('process tree', () => {
   // Leaves its session, parent and environment and closes its output, so that no marker is left.
   const daemon = `
     const { spawn } = require('node:child_process')
@@ -57,14 +57,14 @@ describe('a tree of processes', () => {
     require('node:fs').writeFileSync('pid', String(child.pid))
     child.unref()`
 
-  withGroups('is found by its control group even where every trace was wiped', async () => {
+  withGroups('a daemon that wiped every marker is found by its control group and killed', async () => {
     await using bare = bareBy('spawner', true)
     using room = emptyRoom()
     await bare.runtime.run(runOf([process.execPath, '-e', daemon], { room }), never)
     expect(await isGone(Number(readFileSync(join(room.path, 'pid'), 'utf8')))).toBe(true)
   })
 
-  test('leaves no control group behind', async () => {
+  test('no control group is left after close', async () => {
     const bare = bareBy('spawner', true)
     using room = emptyRoom()
     await bare.runtime.run(runOf(shell('sleep 60 &'), { room }), never)
@@ -84,7 +84,7 @@ describe('a tree of processes', () => {
   })
 
   const stopsBombs = testWhere(facts.pids === 'all', 'no control group can limit processes here')
-  stopsBombs('that forks without end is held to its number, and ends when its time is up', async () => {
+  stopsBombs('a fork bomb is held to the pids limit, and is killed at its wall time limit', async () => {
     await using bare = bareBy('spawner', true)
     using room = emptyRoom()
     const run = runOf(shell('bomb() { bomb | bomb & }; bomb; sleep 60'), { room, limits: { pids: 40, wallMs: 1500 } })
@@ -96,7 +96,7 @@ describe('a tree of processes', () => {
     expect(ours).toEqual([])
   })
 
-  stopsBombs('that was refused a process says so', async () => {
+  stopsBombs('a command that was refused a process ends with the cause pid-limit', async () => {
     await using bare = bareBy('spawner', true)
     using room = emptyRoom()
     const script = 'for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done; wait'
@@ -104,7 +104,7 @@ describe('a tree of processes', () => {
     expect([end.cause, end.reason]).toEqual(['pid-limit', 'it was refused more than 4 processes'])
   })
 
-  withGroups('is counted as a whole', async () => {
+  withGroups('CPU time and memory of all processes are counted together', async () => {
     await using bare = bareBy('spawner', true)
     using room = emptyRoom()
     const burn = 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'
@@ -123,17 +123,17 @@ function read(path: string): string {
   }
 }
 
-describe('another user', () => {
+describe('command as another user', () => {
   const user = { uid: 54_321, gid: 54_322 }
 
-  asRoot('runs the command, with no group of ours, and can open its own output by name', async () => {
+  asRoot("the command runs as that user, without the worker's groups, and can open its output by name", async () => {
     await using bare = bareBy('spawner', true, { user })
     using room = emptyRoom()
     const end = await bare.runtime.run(runOf(shell('id -u; id -G; echo x > /dev/stdout'), { room }), never)
     expect(text(end.stdout.bytes)).toBe('54321\n54322\nx\n')
   })
 
-  asRoot('may not write where we may', async () => {
+  asRoot('the command cannot write a file that is read-only for its user', async () => {
     await using bare = bareBy('spawner', true, { user })
     using room = emptyRoom()
     writeFileSync(join(room.path, 'ours'), 'as it was')
@@ -142,7 +142,7 @@ describe('another user', () => {
     expect([end.cause, readFileSync(join(room.path, 'ours'), 'utf8')]).toEqual(['exit', 'as it was'])
   })
 
-  asRoot('that may not run the program is a result', async () => {
+  asRoot('a program that its user may not execute ends as not-started, with exit code 126', async () => {
     await using bare = bareBy('spawner', true, { user })
     using room = emptyRoom()
     writeFileSync(join(room.path, 'tool'), '#!/bin/sh\n', { mode: 0o700 })
@@ -153,8 +153,8 @@ describe('another user', () => {
   })
 })
 
-describe('input', () => {
-  test('that one command did not read is not read by the next', async () => {
+describe('standard input', () => {
+  test('input left unread by one command is not read by the next', async () => {
     await using bare = bareBy('direct', true)
     using room = emptyRoom()
     async function* stdin(): AsyncGenerator<Uint8Array> {
@@ -171,7 +171,7 @@ describe('input', () => {
   })
 })
 
-test('a room with a name that leads elsewhere is refused', async () => {
+test('a room name with a slash, a leading dot or 300 characters is refused', async () => {
   await using bare = bareBy('direct', true)
   using room = emptyRoom()
   for (const name of ['', '..', '../x', 'a/b', '.hidden', 'x'.repeat(300)])
@@ -180,7 +180,7 @@ test('a room with a name that leads elsewhere is refused', async () => {
     ).rejects.toThrow('no name for a room')
 })
 
-testWith('bash', 'a variable that a shell would take for a function of its own is just a variable', async () => {
+testWith('bash', 'a variable BASH_FUNC_exec%% does not become a shell function', async () => {
   await using bare = bareBy('direct', true)
   using room = emptyRoom()
   const command = {

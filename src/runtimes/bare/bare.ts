@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Command, EnvVariable } from '../../model/command.ts'
+import type { EnvVariable } from '../../model/command.ts'
 import type { Launcher, LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import type { RoomNetworks } from '../network/room-networks.ts'
 import { firstRunnable } from '../run/first-runnable.ts'
@@ -8,7 +8,7 @@ import { mismatch } from '../run/mismatch.ts'
 import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from '../run/program.ts'
 import { foldersOf, launchLimits, limitedArgv } from '../run/resource-limits.ts'
 import { cancelledBeforeStart, notStarted, runEnd } from '../run/run-end.ts'
-import type { KeptLimits, Room, Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
+import type { KeptLimits, Room, Run, RunCommand, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 
 export interface BareOptions {
@@ -25,9 +25,9 @@ export interface BareOptions {
 }
 
 /**
- * Runs commands directly on this machine: they see its files, network and processes. The environment is the command's
- * own, no process outlives the run, and output, time and whatever the machine can limit are bounded. For trusted
- * commands only.
+ * Runs commands directly on this machine: they see its files, network and processes. The command gets only its own
+ * environment, and no process outlives the run. Output and time are limited, and so is everything else that the machine
+ * can limit. For trusted commands only.
  */
 export function bareRuntime(options: BareOptions): Runtime {
   const { launcher, clock } = options
@@ -86,7 +86,7 @@ const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, optio
 })
 
 /** The command's variables override the defaults. */
-function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVariable[]): Map<string, string> {
+function environmentOf({ env }: RunCommand, { tmp }: Room, defaults: readonly EnvVariable[]): Map<string, string> {
   const all = [...defaults, ...(tmp === undefined ? [] : [{ name: 'TMPDIR', value: tmp }]), ...env]
   return new Map(all.map(({ name, value }) => [name, value]))
 }
@@ -115,7 +115,7 @@ function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user, netw
     !facts.pipes && 'no mkfifo: output goes through sockets, and commands cannot open /dev/stdout',
     user === undefined && 'commands run as the user of the worker',
   ].filter((note) => note !== false)
-  const keeps = { network: false, readOnly: false, rootfs: false, reins: true, terminal: true }
+  const keeps = { network: false, readOnly: false, rootfs: false, control: true, terminal: true }
   const networkProblem = async () => (networks?.isMachine === true ? undefined : NO_NETWORK)
   return { works: true, isolation: 'none', limits, keeps, notes, networkProblem }
 }

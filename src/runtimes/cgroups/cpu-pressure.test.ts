@@ -9,7 +9,7 @@ const ZERO = { stalledMs: 0, usedMs: 0 }
 const over10s = (stalledMs: number, usedMs: number) =>
   foreignLoad({ before: ZERO, after: { stalledMs, usedMs }, elapsedMs: 10_000, cpus: 2 })
 
-describe('the load that a worker reports', () => {
+describe('foreign load that a worker reports', () => {
   test.each([
     ['an idle worker on a machine that its neighbours fill', [0, 0], 0],
     ['own tasks that take all processors, twice as many as there are', [10_000, 20_000], 0],
@@ -17,18 +17,18 @@ describe('the load that a worker reports', () => {
     ['own tasks that get half of what they wait for', [10_000, 10_000], 0.667],
     ['own tasks that get a quarter of what they wait for', [10_000, 5000], 1],
     ['own tasks that wait a tenth of the time', [1000, 2000], 0.12],
-  ])('of %s', (_, [stalledMs = 0, usedMs = 0], expected) => {
+  ])('the load is computed for %s', (_, [stalledMs = 0, usedMs = 0], expected) => {
     expect(over10s(stalledMs, usedMs)).toBeCloseTo(expected, 2)
   })
 
-  test('is none where no time has passed, or counters were set back', () => {
+  test('the load is 0 when no time has passed or counters went back', () => {
     expect(foreignLoad({ before: ZERO, after: ZERO, elapsedMs: 0, cpus: 2 })).toBe(0)
     const before = { stalledMs: 900, usedMs: 900 }
     expect(foreignLoad({ before, after: ZERO, elapsedMs: 1000, cpus: 2 })).toBe(0)
   })
 })
 
-test("the kernel's figures are read, and nothing is made of what is not there", () => {
+test('the PSI total and usage_usec are read, and missing figures give undefined', () => {
   const pressure = 'some avg10=97.20 avg60=95.94 avg300=94.22 total=3803689220\nfull avg10=0.00 total=5\n'
   expect(cpuFiguresIn(pressure, 'usage_usec 5000\nuser_usec 1\n')).toEqual({ stalledMs: 3_803_689.22, usedMs: 5 })
   expect(cpuFiguresIn('', 'usage_usec 5000\n')).toBeUndefined()
@@ -43,7 +43,7 @@ function start(program: string, args: readonly string[]): number {
   return child.pid ?? 0
 }
 
-test('neighbours that fill the machine are no load of a worker whose tasks do not wait for them', async ({ skip }) => {
+test('neighbours that fill the machine add no load to a worker whose tasks do not wait for them', async ({ skip }) => {
   const groups = ownGroups(NAME)
   const unified = groups.find(({ version }) => version === 2)
   onTestFinished(async () => {

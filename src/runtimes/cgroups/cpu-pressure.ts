@@ -11,9 +11,10 @@ export interface CpuFigures {
 }
 
 /**
- * The figures of the group that holds this worker's rooms, or of the group that the worker itself is in, where no other
- * program lives (a container, a service). Undefined where neither exists: the root group counts the whole machine.
- * Only version 2 has PSI for each group: Documentation/accounting/psi.rst.
+ * Returns the counters of the group that contains this worker's rooms. Without such a group, returns those of the
+ * worker's own group, which usually contains no other program (a container, a service). Returns undefined where neither
+ * exists, because the root group counts the whole machine. Only cgroup version 2 has PSI per group:
+ * Documentation/accounting/psi.rst.
  */
 export function ownCpuFigures(name: string): CpuFigures | undefined {
   const all = hierarchiesOf(tryRead('/proc/self/mountinfo'), tryRead('/proc/self/cgroup'))
@@ -41,13 +42,13 @@ export interface CpuSpan {
   readonly cpus: number
 }
 
-/** The worker counts as full when others leave its waiting processes a quarter of the machine. */
+/** A load of 1 means that other programs use three quarters of the machine while the worker's processes wait. */
 const FULL_AT = 0.75
 
 /**
- * From 0 to 1: how much of the machine the worker's processes waited for and did not get. What they used themselves explains
- * their waiting to that extent: a worker whose own tasks take all processors has a load of 0, and so has one whose tasks do
- * not wait, however busy its neighbours are.
+ * Returns from 0 to 1 the share of the machine that the worker's processes waited for and other programs used. Waiting
+ * that the worker's own usage explains does not count: a worker whose tasks use all processors has a load of 0. A
+ * worker whose tasks do not wait has a load of 0 too, however busy its neighbours are.
  */
 export function foreignLoad({ before, after, elapsedMs, cpus }: CpuSpan): number {
   if (elapsedMs <= 0 || cpus <= 0) return 0

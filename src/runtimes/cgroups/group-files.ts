@@ -31,7 +31,8 @@ export const enterBy = (door: number): void => void writeSync(door, '0')
 const LEAST_MEMORY_BYTES = 6 << 20
 
 /**
- * Versions 1 and 2 have the same settings in different files. The calls are synchronous because these files are memory.
+ * cgroup versions 1 and 2 have the same settings in different files. The calls are synchronous because these files are
+ * in memory.
  */
 export function limitMemory({ version, path }: GroupFolder, most: number): void {
   const bytes = Math.max(LEAST_MEMORY_BYTES, Math.trunc(most))
@@ -90,7 +91,7 @@ export function pidsIn(path: string): number[] {
   return tryRead(`${path}/cgroup.procs`).split('\n').filter(Boolean).map(Number)
 }
 
-/** Version 2 has a flag for it, which also counts processes that are still exiting. */
+/** Version 2 has a flag for an empty group. The flag also counts processes that are still exiting. */
 export function isEmpty({ version, path }: Pick<GroupFolder, 'version' | 'path'>): boolean {
   if (version === 1) return pidsIn(path).length === 0
   return (figuresIn(tryRead(`${path}/cgroup.events`)).get('populated') ?? 0) === 0

@@ -3,7 +3,7 @@ import { hierarchiesOf } from './hierarchies.ts'
 
 const mounts = (...lines: string[]): string => lines.map((line, i) => `${i + 30} 20 0:${i} ${line}\n`).join('')
 
-test('version 2 alone: the group is below the mount', () => {
+test('with cgroup version 2 alone, the group is below the mount', () => {
   const mountinfo = mounts(
     '/ /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate',
     '/ / rw - ext4 /dev/sda rw',
@@ -13,7 +13,7 @@ test('version 2 alone: the group is below the mount', () => {
   ])
 })
 
-test('version 1 and 2 side by side, several controllers on one mount', () => {
+test('versions 1 and 2 are read side by side, with several controllers on one mount', () => {
   const mountinfo = mounts(
     '/ /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw',
     '/ /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct',
@@ -28,7 +28,7 @@ test('version 1 and 2 side by side, several controllers on one mount', () => {
   ])
 })
 
-test('in a container only what is below the root of the mount is in sight', () => {
+test('in a container only groups below the root of the mount are visible', () => {
   const mountinfo = mounts(
     '/docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory',
     '/../.. /cg\\040two rw - cgroup2 none rw',

@@ -8,8 +8,8 @@ export interface Hierarchy {
 }
 
 /**
- * Parsed from `/proc/self/mountinfo` and `/proc/self/cgroup`. Mounts whose root does not contain our group are left
- * out.
+ * Parses `/proc/self/mountinfo` and `/proc/self/cgroup`. Leaves out mounts whose root does not contain the group of
+ * this process.
  */
 export function hierarchiesOf(mountinfo: string, membership: string): Hierarchy[] {
   const groups = membership
@@ -51,7 +51,7 @@ function mountsOf(mountinfo: string): Mount[] {
 
 const listed = (text: string | undefined): string[] => (text === undefined || text === '' ? [] : text.split(','))
 
-/** Spaces and some other characters are octal escapes there. */
+/** Decodes octal escapes, which stand for spaces and some other characters. */
 const plain = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 

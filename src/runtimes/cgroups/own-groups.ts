@@ -20,9 +20,9 @@ const WANTED = ['memory', 'pids', 'cpu']
 const COUNTING = 'cpuacct'
 
 /**
- * Makes a group for this worker in each hierarchy where it may, below the group that the worker was started in, so that
- * limits on the worker also apply to its rooms. Returns none on another system or without permission (an ordinary user
- * without a delegated group).
+ * Makes a group for this worker in each hierarchy that permits it. The group is below the one that the worker was
+ * started in, so limits on the worker also apply to its rooms. Returns an empty list on other systems and without
+ * permission (an ordinary user without a delegated group).
  */
 export function ownGroups(name: string): OwnGroup[] {
   const mountinfo = tryRead('/proc/self/mountinfo')
@@ -34,7 +34,10 @@ export function ownGroups(name: string): OwnGroup[] {
     .flatMap((hierarchy) => ownGroup(hierarchy, `windlass-${name}`) ?? [])
 }
 
-/** The group that the worker moves itself to in version 2, so that the group above may pass controllers on. */
+/**
+ * The group that the worker moves itself to in version 2, so that the parent group can enable controllers for its
+ * children.
+ */
 const SUPERVISOR = 'windlass-supervisor'
 
 function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
@@ -97,7 +100,7 @@ function passedOn(parent: string, path: string, home: string): string[] {
   )
 }
 
-/** The program name precedes it in brackets and may itself contain brackets. */
+/** Returns the parent's pid, after the program name. The name is in brackets and can contain brackets. */
 function parentPid(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])

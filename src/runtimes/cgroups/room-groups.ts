@@ -48,7 +48,7 @@ export interface RoomGroup {
   /** Whether the kernel counts and limits its memory. */
   readonly keepsMemory: boolean
   /** Runs `start` so that the processes it forks are in the group. */
-  bear<T>(start: () => T): T
+  forkInside<T>(start: () => T): T
   isEmpty(): boolean
   pids(): readonly number[]
   /** Sends SIGKILL to all processes; they are gone only when `isEmpty` returns true. */
@@ -69,7 +69,7 @@ export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGrou
   let count = 0
   let isClosed = false
   const homes = own.map(({ home }) => openDoor(home))
-  // Few runs limit their share of processors; for the others such a group is not made.
+  // Few runs limit CPU, so a group that is only for CPU limits is made on request.
   const isAsked = own.map((group) => isForSharesOnly(group, own))
   const make = (): GroupFolder[] => made(own, homes, { name: `room-${++count}`, isLeftOut: isAsked })
   const makeShare = (): GroupFolder[] =>
@@ -142,7 +142,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
   const used = [memory, counting, census, limits.pids && pids, limits.cpus && cpu]
   const entered = folders.filter((folder) => used.includes(folder))
   let isOpen = true
-  let isTold = false
+  let isKilled = false
   const shut = (): void => {
     if (isOpen) for (const { door } of folders) closeSync(door)
     isOpen = false
@@ -151,7 +151,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
   if (cpu !== undefined && limits.cpus !== undefined) limitCpus(cpu, limits.cpus)
   return {
     keepsMemory: memory !== undefined,
-    bear(start) {
+    forkInside(start) {
       const { pids: most } = limits
       try {
         // Our own threads count while this process is in the group.
@@ -171,7 +171,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
     pids: () => pidsIn(census.path),
     kill() {
       // cgroup.kill reaches all processes, including new forks, so it is written only once.
-      if (!isTold) isTold = killAll(census, send)
+      if (!isKilled) isKilled = killAll(census, send)
     },
     usage: () => ({
       ...(counting === undefined ? { cpuUserMs: undefined, cpuSystemMs: undefined } : cpuOf(counting)),
@@ -197,15 +197,18 @@ function killAll(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal
   return false
 }
 
-/** 1 ms each, at startup when no run waits; groups that still exist then are removed at the next start. */
+/**
+ * Each round waits 1 ms, at startup, when no run waits. Groups that still exist afterwards are removed at the next
+ * start.
+ */
 const SWEEP_ROUNDS = 1000
 
-/** Waits because processes take a moment to exit. */
+/** Waits until the processes have exited. */
 function sweepOne(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal): void {
-  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const sleep = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < SWEEP_ROUNDS && !tryRemove(folder.path); round++) {
     killAll(folder, send)
-    Atomics.wait(bell, 0, 0, 1) // a sleep: no other thread ever notifies this address
+    Atomics.wait(sleep, 0, 0, 1) // sleeps for 1 ms: no other thread ever notifies this address
   }
 }
 

@@ -4,7 +4,7 @@ import { Warmth } from './warmth.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('the first has to wait, those who follow do not, and without work it goes cold', async () => {
+test('the first caller waits, later callers do not, and after 240 ms without work the next one waits again', async () => {
   const clock = manualClock()
   let moves = 0
   const warmth = new Warmth(async () => void moves++, clock.after)
@@ -34,7 +34,7 @@ test('announced, it is warm when it is wanted', async () => {
   expect(warmth.ready()).toBeUndefined()
 })
 
-test('many who come at once make it move once', async () => {
+test('three callers at once cause one move', async () => {
   let moves = 0
   const warmth = new Warmth(async () => void moves++, manualClock().after)
   await Promise.all([warmth.ready(), warmth.ready(), warmth.ready()])

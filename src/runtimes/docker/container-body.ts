@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { EnvVariable } from '../../model/command.ts'
 import type { StoredImage } from '../images/image-store.ts'
-import { environmentInside, INSIDE, pathInside, pathShown, readOnlyPaths, shownPlaces } from '../run/inside.ts'
+import { environmentInside, INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
 import type { Run } from '../run/runtime.ts'
 import type { ContainerNetwork } from './container-network.ts'
 import type { EngineFacts } from './engine.ts'
+import { pathShown, shownPlaces } from './room-places.ts'
 
 export interface ContainerSpec {
   readonly run: Run
@@ -51,7 +52,8 @@ const MASKED = [
 const LEAST_MEMORY_BYTES = 6 << 20
 /** The init, which reaps orphans and starts the command. */
 const OWN_PROCESSES = 1
-const INIT = '/.windlass-init'
+/** The path of the worker's init in every container. */
+export const INIT = '/.windlass-init'
 
 /**
  * A container as the Engine API describes it. The client controls only argv, environment, working directory, image and
@@ -126,10 +128,11 @@ function hostConfig(order: ContainerSpec): object {
   }
 }
 
-/** As a structure, because a path may contain a colon. */
+/** Mounts are structures, not `from:to` texts, because a path may contain a colon. */
 function mounts({ run: { room }, network, init }: ContainerSpec): object[] {
   const closed = readOnlyPaths(room)
   const isClosed = closed.includes(room.path)
+  const outside = room.mounts ?? []
   const bind = (Source: string, Target: string, ReadOnly: boolean): object => ({
     Type: 'bind',
     Source,
@@ -142,7 +145,10 @@ function mounts({ run: { room }, network, init }: ContainerSpec): object[] {
     ...(room.tmp === undefined ? [] : [bind(room.tmp, INSIDE.tmp, false)]),
     ...(network?.files ?? []).map(({ from, to }) => bind(from, to, true)),
     ...(init === undefined ? [] : [bind(init, INIT, true)]),
-    ...shownPlaces(room).map(({ path, at, writable }) => bind(path, at, !writable)),
+    ...shownPlaces(room)
+      .filter(({ at }) => !outside.some((mount) => mount.at === at)) // engines refuse two mounts at one path
+      .map(({ path, at, writable }) => bind(path, at, !writable)),
+    ...outside.map(({ source, at, writable }) => bind(source, at, !writable)),
   ]
 }
 

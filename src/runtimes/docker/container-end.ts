@@ -1,7 +1,6 @@
 import type { Limits } from '../../model/command.ts'
-import { innerExit } from '../namespaces/inner-end.ts'
 import type { LaunchOutcome } from '../run/launch-run.ts'
-import { notStarted, runEnd } from '../run/run-end.ts'
+import { innerExit, notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 
 /**
@@ -23,7 +22,7 @@ const CODES: Readonly<Record<string, string>> = {
   'Too many levels of symbolic links': 'ELOOP',
   'File name too long': 'ENAMETOOLONG',
 }
-/** Exit codes of those programs when they started nothing. */
+/** The exit codes of those programs when they failed to start the command. */
 const THEIR_CODES: ReadonlySet<number | null> = new Set([1, 126, 127, 255])
 
 /** Distinguishes a command that could not be started from one that ran. */

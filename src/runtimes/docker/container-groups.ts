@@ -84,10 +84,10 @@ function keepFromSwap({ version, path }: Place): void {
   if (version === 2) tryWrite(`${path}/memory.swap.max`, '0')
 }
 
-/** Without processes: the root of each hierarchy, as seen from here. */
+/** Returns the root of each hierarchy, as this process sees it. */
 function hierarchyRoots(): Place[] {
   const mountinfo = tryRead('/proc/self/mountinfo')
-  // As if this process were in the root group; mounts without their root are left out.
+  // Parses the mounts as if this process were in the root group. Mounts without their root are left out.
   const membership = tryRead('/proc/self/cgroup').replace(/^(\d+:[^:]*):.*$/gm, '$1:/')
   const all = hierarchiesOf(mountinfo, membership)
   return all.filter(({ path }, i) => all.findIndex((other) => other.path === path) === i)
@@ -117,11 +117,11 @@ function containerTree(places: readonly Place[], limits: AroundLimits): Omit<Con
   })
   const everyone = (): number[] => within(census).flatMap(pidsIn)
   return {
-    // For counters that only the inner group has and that vanish with it.
+    // Set for counters that only the inner group has: they disappear with that group.
     needsLooks: limits.pids !== undefined || limits.memoryBytes !== undefined,
     isEmpty: () => everyone().length === 0,
     pids: everyone,
-    kill: () => {}, // the engine's group
+    kill: () => {}, // the engine kills its own group
     look() {
       listen()
       const { cpuUserMs = 0, cpuSystemMs = 0 } = usage()

@@ -8,6 +8,7 @@ import { markedTree, type ProcessTree } from '../launcher/process-tree.ts'
 import { watchLimits } from '../launcher/watch-limits.ts'
 import { startOf } from '../processes/marked-processes.ts'
 import { tryRead } from '../processes/small-files.ts'
+import { INIT } from './container-body.ts'
 import type { ContainerTree } from './container-groups.ts'
 import { ContainerOutput } from './container-output.ts'
 import type { ContainerEngine, ContainerState } from './engine.ts'
@@ -19,13 +20,13 @@ export interface ContainerPlan {
   readonly outputBytes: number
   readonly limits: LaunchLimits
   /**
-   * Whether the engine limits memory. Sampling counts shared pages once per process and would kill containers that are
-   * within their limit.
+   * Whether the engine limits memory. If so, usage is not sampled: sampling counts shared pages once per process and
+   * would kill containers that are within their limit.
    */
   readonly isMemoryKept: boolean
-  /** Starts with the container: the time that the engine needs to make it does not count. */
+  /** Counts from the start of the container, without the time that the engine needs to create it. */
   readonly wallMs: number | undefined
-  /** The folders that count as its disk space. */
+  /** The folders that count as the container's disk space. */
   readonly folders: readonly string[]
   /** Limits as arguments of prlimit(1), for an engine that does not apply them itself. */
   readonly prlimit: Prlimit | undefined
@@ -48,11 +49,16 @@ export interface ContainerTools {
 
 /** The interval of polls for a container whose end the engine does not report. */
 const LOOK_MS = 2000
-/** Output ends a moment before the engine knows that the container has ended. */
+/** The output ends a moment before the engine reports the end of the container. */
 const END_ROUNDS = 200
 const MOST_PAUSE_MS = 100
 const KILL_ROUNDS = 100
 const REMOVE_ROUNDS = 5
+/**
+ * Docker 20.10 under load starts a few containers before their root file system is mounted, or loses their
+ * specification. The command has not run then, so the container is created again.
+ */
+const MOST_STARTS = 5
 
 /** One container, from its creation to its removal. */
 export class ContainerLaunch implements Launch {
@@ -79,7 +85,7 @@ export class ContainerLaunch implements Launch {
     this.#tree = plan.tree
   }
 
-  /** Never throws: the listener learns how it ended, after everything is removed. */
+  /** Never throws. The listener is called with the end after everything is removed. */
   async begin(): Promise<void> {
     let end: LaunchEnd
     try {
@@ -124,33 +130,51 @@ export class ContainerLaunch implements Launch {
   }
 
   async #live(): Promise<LaunchEnd> {
-    const { name, body, hasInput, outputBytes, limits } = this.#plan
-    if (this.#isStopped) return killed
-    this.#id = await this.#engine.create(name, body)
-    const socket = await this.#engine.attach(this.#id, hasInput)
+    for (let starts = 1; ; starts++) {
+      if (this.#isStopped) return killed
+      const { id, socket, written, output } = await this.#create()
+      if (this.#isStopped) return killed
+      const problem = await this.#engine.start(id)
+      if (problem === undefined) {
+        this.#attached.resolve(socket)
+        this.#hasStarted()
+        await this.#watch(id)
+        await Promise.race([written, this.#seenDead(id)])
+        output.end()
+        return this.#endOf(await this.#lastState(id))
+      }
+      const refusal = refusalOf(problem)
+      if (refusal.code !== 'UNKNOWN' || starts === MOST_STARTS) return { kind: 'refused', ...refusal }
+      socket.destroy()
+      await this.#remove()
+      await this.#pause(100 * starts)
+    }
+  }
+
+  async #create() {
+    const { name, body, hasInput, outputBytes, limits, prlimit } = this.#plan
+    const id = await this.#engine.create(name, body)
+    this.#id = id
+    const socket = await this.#engine.attach(id, hasInput)
     this.#socket = socket
-    this.#attached.resolve(socket)
     const flooded = (): void => this.#exceeded('output')
     const floodBytes = limits.outputFloodBytes
     const output = new ContainerOutput({ listener: this.#listener, outputBytes, floodBytes, flooded })
     const written = new Promise<void>((resolve) => {
       socket.on('data', (bytes: Buffer) => output.push(bytes))
-      socket.on('error', () => {}) // it ends anyway
+      socket.on('error', () => {}) // the close event reports the end
       socket.once('end', resolve)
       socket.once('close', resolve)
     })
-    if (this.#plan.prlimit !== undefined) await this.#limit(this.#id, this.#plan.prlimit)
-    if (this.#isStopped) return killed
-    const problem = await this.#engine.start(this.#id)
-    if (problem !== undefined) return { kind: 'refused', ...refusalOf(problem) }
+    if (prlimit !== undefined) await this.#limit(id, prlimit)
+    return { id, socket, written, output }
+  }
+
+  #hasStarted(): void {
     this.#isRunning = true
     if (this.#isStopped) void this.#kill() // stopped while it was being started
     this.#listener.started()
     this.#startTime()
-    await this.#watch(this.#id)
-    await Promise.race([written, this.#seenDead(this.#id)])
-    output.end()
-    return this.#endOf(await this.#lastState(this.#id))
   }
 
   /** After the attach its first process exists and waits for the start: limits that are set now are inherited. */
@@ -283,7 +307,13 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/exec format error/i, 'ENOEXEC'],
 ]
 
-function refusalOf(what: string): { readonly code: string; readonly what: string } {
-  const [, code = 'UNKNOWN'] = REFUSALS.find(([pattern]) => /exec/i.test(what) && pattern.test(what)) ?? []
+/**
+ * Returns the code UNKNOWN when the command did not cause the failure. The init is a file of the worker, and every
+ * image can run it.
+ */
+export function refusalOf(what: string): { readonly code: string; readonly what: string } {
+  const isOfInit = what.includes(`exec: "${INIT}"`) && !/argument list too long/i.test(what)
+  const isOfCommand = /exec/i.test(what) && !isOfInit
+  const [, code = 'UNKNOWN'] = REFUSALS.find(([pattern]) => isOfCommand && pattern.test(what)) ?? []
   return { code, what: code === 'UNKNOWN' ? what : `${what} (${code})` }
 }

@@ -16,7 +16,7 @@ export interface ContainerNetworkSpec {
   /** The engine's network that stands for the machine's network, where the operator grants it. */
   readonly machineNetwork: string
   readonly name: string
-  /** The command's image: any image works, and this one is present. */
+  /** The command's image: the second container can use any image, and this one is already present. */
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
   /** The path of the pause program; undefined where none exists for this architecture. */

@@ -11,8 +11,8 @@ export interface OutputOptions {
 }
 
 /**
- * Passes on the output of an attached container through one window per stream: it is read as fast as it arrives, and
- * only the allowed amount is kept.
+ * Forwards the output of an attached container through one window per stream. It reads output as fast as it arrives,
+ * and keeps only up to the limit.
  */
 export class ContainerOutput {
   readonly #options: OutputOptions

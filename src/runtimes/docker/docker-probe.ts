@@ -26,7 +26,7 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
     if (facts.os !== 'linux') throw new Error(`the engine runs containers of ${facts.os} only`)
     const tried =
       options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, secured(facts, options))
-    const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
+    const keeps = { network: true, readOnly: true, rootfs: false, control: false, terminal: false }
     const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(engine)]
     // Without a seccomp filter a container isolates by namespaces only.
     return {

@@ -191,7 +191,7 @@ async function makeKit(
   }
 }
 
-/** A worker's name may contain any character; names of containers and groups may not. */
+/** Hashes the worker's name, which can contain any character; names of containers and groups cannot. */
 const shortName = (worker: string): string => createHash('sha256').update(worker).digest('hex').slice(0, 16)
 
 /** Removes containers that an earlier process of this worker left behind. */

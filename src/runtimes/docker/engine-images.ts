@@ -29,7 +29,7 @@ export function engineImages(engine: ContainerEngine): ImageStore {
   }
 }
 
-/** Without the tag: engines disagree on what a tag before a digest means. */
+/** Leaves out the tag: engines differ on the meaning of a tag before a digest. */
 function knownAs(name: ImageName): string {
   if (name.kind === 'path') throw unknownPath(name)
   const { registry, repository, tag, digest } = name

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { engineSocketPath } from './engine-places.ts'
 
-test('a socket that was named is taken, whether anybody is there or not', () => {
+test('a socket named in DOCKER_HOST is used, whether it exists or not', () => {
   expect(engineSocketPath({ dockerHost: 'unix:///a/b.sock', runtimeDir: undefined })).toBe('/a/b.sock')
 })
 
-test("an engine of the worker's own user comes before that of the machine", async () => {
+test("a rootless engine of the worker's user takes precedence over the engine of the machine", async () => {
   const runtimeDir = mkdtempSync(join(tmpdir(), 'windlass-run-'))
   mkdirSync(join(runtimeDir, 'podman'))
   const path = join(runtimeDir, 'podman/podman.sock')

@@ -7,20 +7,20 @@ import { onceMade } from './once-made.ts'
 export interface ContainerEngine {
   facts(): Promise<EngineFacts>
   create(name: string, body: object): Promise<string>
-  /** Standard input goes in, frames of both outputs come out. Ends when the container does. */
+  /** Input is sent to standard input; both outputs are received as frames. The stream ends with the container. */
   attach(id: string, hasInput: boolean): Promise<Socket>
-  /** Returns why it could not be started; undefined when it was. */
+  /** Returns the error; undefined when the container was started. */
   start(id: string): Promise<string | undefined>
   state(id: string): Promise<ContainerState>
   kill(id: string): Promise<void>
-  /** Removes it with its volumes, running or not. Succeeds when it is already gone. */
+  /** Removes a container with its volumes, running or not. Succeeds when the container does not exist. */
   remove(id: string): Promise<void>
   /** Lists containers with this label, running or not. */
   labelled(label: string): Promise<readonly string[]>
   image(name: string): Promise<EngineImage | undefined>
-  /** Returns why it could not be pulled; undefined when it was. */
+  /** Returns the error; undefined when the image was pulled. */
   pull(from: string, tag: string, withinMs: number): Promise<string | undefined>
-  /** Returns false when a container uses it. */
+  /** Returns false when a container uses the image. */
   removeImage(name: string): Promise<boolean>
 }
 
@@ -38,7 +38,7 @@ export interface EngineFacts {
 
 export interface ContainerState {
   readonly isRunning: boolean
-  /** The pid of its first process in the engine's namespace; 0 for none. */
+  /** The pid of the first process in the engine's namespace; 0 when there is none. */
   readonly pid: number
   readonly exitCode: number
   readonly isOutOfMemory: boolean
@@ -55,7 +55,8 @@ export interface EngineImage {
 }
 
 /**
- * The first API version that has all requests used here. Engines drop old versions in time, and accept this or newer.
+ * The first API version that has all requests used here. Engines drop old versions over time; a newer version works
+ * too.
  */
 const VERSION = [1, 41] as const
 
@@ -80,7 +81,7 @@ export function engineBy(socket: EngineSocket): ContainerEngine {
     state: async (id) => stateOf(await get(`/containers/${id}/json`)),
     async kill(id) {
       const answer = await ask('POST', `/containers/${id}/kill?signal=SIGKILL`)
-      if (answer.status >= 500) throw refused(answer) // 404 and 409: it has already ended
+      if (answer.status >= 500) throw refused(answer) // 404 and 409: the container has already ended
     },
     async remove(id) {
       const answer = await ask('DELETE', `/containers/${id}?force=1&v=1`)

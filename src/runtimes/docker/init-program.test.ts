@@ -15,7 +15,7 @@ test('an executable that needs a loader is not static', () => {
 const init = requireTool('docker-init')
 const options = init.present ? {} : { skip: true, meta: { skipReason: init.reason } }
 
-test('the init of containers can be executed and not read, and is placed anew at each start', options, async () => {
+test('the init program for containers has mode 0111 and is placed again at each start', options, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-init-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   for (const engine of ['docker', 'podman'] as const) {

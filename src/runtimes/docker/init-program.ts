@@ -3,24 +3,27 @@ import { join } from 'node:path'
 import { firstRunnable, firstRunnableIn } from '../run/first-runnable.ts'
 
 /**
- * Process 1 of a container reaps orphans and returns the command's exit code. It runs as the user of the command, which could write
- * to its memory through /proc/1/mem. Here it is a copy of the engine's own init that can be executed but not read:
- * the kernel makes a process not dumpable when it executes such a file, and closes its memory to processes without
- * CAP_SYS_PTRACE (prctl(2), PR_SET_DUMPABLE; ptrace(2), access mode checking).
+ * Process 1 of a container reaps orphans and returns the command's exit code. It runs as the user of the command, which
+ * could write to its memory through /proc/1/mem. Here it is a copy of the engine's own init that can be executed but
+ * not read: the kernel makes a process not dumpable when it executes such a file, and closes its memory to processes
+ * without CAP_SYS_PTRACE (prctl(2), PR_SET_DUMPABLE; ptrace(2), access mode checking).
  *
- * An empty mount over /proc/1 is no alternative: runc, itself process 1 until then, needs /proc/self after it has mounted it.
+ * An empty mount over /proc/1 is no alternative: runc, itself process 1 until then, needs /proc/self after it has
+ * mounted it.
  */
 const NAMES = {
   docker: ['docker-init', 'tini-static', 'catatonit'],
   podman: ['catatonit', 'docker-init', 'tini-static'],
 }
-/** Besides the folders of programs: packages of Docker and Podman put their inits here. */
+/** Packages of Docker and Podman install their inits in these folders as well as in those for programs. */
 const FOLDERS = ['docker', 'podman', 'catatonit'].flatMap((name) =>
   ['/usr/libexec', '/usr/local/libexec', '/usr/lib', '/usr/local/lib'].map((parent) => `${parent}/${name}`),
 )
 const EXECUTE_ONLY = 0o111
 
-/** Copies an init into `folder`. Returns its path, or undefined where this machine has none that runs in every image. */
+/**
+ * Copies an init into `folder`. Returns its path, or undefined where this machine has none that runs in every image.
+ */
 export async function placeInit(folder: string, engine: keyof typeof NAMES): Promise<string | undefined> {
   const found = await firstStatic(NAMES[engine])
   if (found === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Makes the value at the first call, and again after a failure, because the cause may be temporary. */
+/** Makes the value at the first call. After a failure the next call tries again, because the cause may be temporary. */
 export function onceMade<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

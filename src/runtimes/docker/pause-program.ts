@@ -26,7 +26,7 @@ export function pauseProgram(arch: string): Uint8Array | undefined {
   if (waiting === undefined || endianness() !== 'LE') return undefined
   const start = FILE_HEADER_BYTES + PROGRAM_HEADER_BYTES
   const file = Buffer.alloc(start + waiting.code.length)
-  // elf(5): 64 bits, little endian, an executable with one segment that is read and run.
+  // elf(5): 64 bits, little endian, an executable with one segment that is readable and executable.
   file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
   file.writeUInt16LE(2, 16)
   file.writeUInt16LE(waiting.machine, 18)

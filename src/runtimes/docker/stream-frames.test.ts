@@ -19,18 +19,18 @@ function read(pieces: readonly Buffer[]) {
 
 const whole = Buffer.concat([frame(1, 'one'), frame(2, 'err'), frame(1, ''), frame(1, ' two'), frame(0, 'in')])
 
-test('both streams are told apart, and what is neither is left out', () => {
+test('frames of stdout and stderr are separated, and other frames are dropped', () => {
   expect(read([whole])).toEqual({ stdout: 'one two', stderr: 'err' })
 })
 
-test.each([1, 2, 3, 5, 7, 11])('pieces of %i bytes are no different', (size) => {
+test.each([1, 2, 3, 5, 7, 11])('frames are read the same from pieces of %i bytes', (size) => {
   const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) =>
     whole.subarray(i * size, i * size + size),
   )
   expect(read(pieces)).toEqual({ stdout: 'one two', stderr: 'err' })
 })
 
-test('a frame that says to be of four gigabytes is passed on as it comes', () => {
+test('a frame with a declared length of 4 GiB is passed on as it arrives', () => {
   const header = Buffer.from([1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff])
   expect(read([header, Buffer.from('begin'), Buffer.from('ning')]).stdout).toBe('beginning')
 })

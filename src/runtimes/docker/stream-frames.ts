@@ -4,8 +4,9 @@ const HEADER_BYTES = 8
 const NAMES: Readonly<Record<number, OutputName>> = { 1: 'stdout', 2: 'stderr' }
 
 /**
- * Parses the stream of an attached container: both outputs in one stream, each piece after a header with its stream and
- * length. Partial pieces are passed on at once: a header may announce 4 GB, and nothing is buffered for that.
+ * Parses the stream of an attached container. Both outputs share one stream, and each piece follows a header with its
+ * stream and length. Partial pieces are forwarded at once: a header can announce 4 GB, and the reader does not buffer
+ * it.
  */
 export class StreamFrameReader {
   readonly #output: (name: OutputName, bytes: Uint8Array) => void

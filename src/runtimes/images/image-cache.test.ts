@@ -52,8 +52,8 @@ beforeEach(() => {
   rmSync(join(folder, 'images.json'), { force: true })
 })
 
-describe('images of a worker', () => {
-  test('one is pulled when it is missing, and not again', async () => {
+describe('image cache of a worker', () => {
+  test('a missing image is pulled once', async () => {
     const cache = cacheOf()
     using first = await cache.hold('docker://a', never)
     using second = await cache.hold('a:latest', never)
@@ -61,7 +61,7 @@ describe('images of a worker', () => {
     expect(at.pulls).toEqual([long('a')])
   })
 
-  test('several who want one at a time wait for one pull, and who leaves does not end it', async () => {
+  test('concurrent holds of one image share one pull, and an aborted hold does not end it', async () => {
     const gate = Promise.withResolvers<void>()
     at.wait(gate.promise)
     const cache = cacheOf()
@@ -74,7 +74,7 @@ describe('images of a worker', () => {
     expect(at.pulls).toEqual([long('a')])
   })
 
-  test('told to pull always it asks every time, unless a digest says which', async () => {
+  test("pull: 'always' pulls at every hold, except an image named by its digest", async () => {
     const cache = cacheOf({ pull: 'always' })
     for (let i = 0; i < 2; i++) (await cache.hold('a', never))?.[Symbol.dispose]()
     const fixed = `a@sha256:${'0'.repeat(64)}`
@@ -82,7 +82,7 @@ describe('images of a worker', () => {
     expect(at.pulls).toHaveLength(3)
   })
 
-  test('told never to pull it takes what is there, and names what is not', async () => {
+  test("pull: 'never' uses images that are present, and is unavailable with the name of a missing one", async () => {
     const cache = cacheOf({ pull: 'never', image: 'b' })
     await expect(cache.hold('a', never)).rejects.toMatchObject({
       fault: { kind: 'unavailable', what: expect.stringContaining(long('a')) },
@@ -92,20 +92,20 @@ describe('images of a worker', () => {
     expect([image?.source, at.pulls]).toEqual([long('b'), []])
   })
 
-  test('of too many the one goes whose use is longest ago, and none that is in use', async () => {
+  test('above maxBytes the least recently used image is removed, and never one in use', async () => {
     const cache = cacheOf()
     const a = await cache.hold('a', never)
     ;(await cache.hold('b', never))?.[Symbol.dispose]()
     ;(await cache.hold('c', never))?.[Symbol.dispose]()
-    expect(at.removed).toEqual([long('b')]) // a is older, and in use
+    expect(at.removed).toEqual([long('b')]) // a is older, but in use
     a?.[Symbol.dispose]()
-    a?.[Symbol.dispose]() // twice is once
+    a?.[Symbol.dispose]() // a second dispose has no effect
     ;(await cache.hold('a', never))?.[Symbol.dispose]()
     ;(await cache.hold('d', never))?.[Symbol.dispose]()
     expect(at.removed).toEqual([long('b'), long('c')])
   })
 
-  test('what somebody else has brought is never removed, also when it is brought up to date', async () => {
+  test("an image that the cache did not pull is never removed, also after pull: 'always' updated it", async () => {
     at.here.set(long('theirs'), at.stored({ text: long('theirs') } as ImageName))
     const cache = cacheOf({ pull: 'always' })
     for (const name of ['theirs', 'a', 'b', 'c', 'd']) (await cache.hold(name, never))?.[Symbol.dispose]()
@@ -113,7 +113,7 @@ describe('images of a worker', () => {
     expect(at.removed).toEqual([long('a'), long('b')])
   })
 
-  test('which are ours is known in the next life, and a spoilt record is no more than forgetting', async () => {
+  test('pulled images are known after a restart, and a damaged record counts as empty', async () => {
     for (const name of ['a', 'b']) (await cacheOf().hold(name, never))?.[Symbol.dispose]()
     ;(await cacheOf().hold('c', never))?.[Symbol.dispose]()
     expect(at.removed).toEqual([long('a')])
@@ -123,7 +123,7 @@ describe('images of a worker', () => {
     expect(at.removed).toEqual([long('a')])
   })
 
-  test('one that cannot be had is named, and asked for again the next time', async () => {
+  test('a missing image is invalid with its name, and is pulled again at the next hold', async () => {
     const cache = cacheOf()
     for (let i = 0; i < 2; i++)
       await expect(cache.hold('missing', never)).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('images of a worker', () => {
     expect(at.pulls).toHaveLength(2)
   })
 
-  test('one of another registry than those allowed is refused', async () => {
+  test('an image from a registry that is not allowed is unavailable', async () => {
     const cache = cacheOf({ registries: ['docker.io'] })
     await expect(cache.hold('127.0.0.1:22/x', never)).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
     using image = await cache.hold('x', never)

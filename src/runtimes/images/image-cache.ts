@@ -6,7 +6,7 @@ import { imageRecord, type RecordedImage } from './image-record.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'
 import { registryProblem } from './registry-rule.ts'
 
-/** When to ask the registry: for every use, only for images that are not present, or never. */
+/** When to contact the registry: for every use, only for images that are not present, or never. */
 export type PullPolicy = 'always' | 'if-missing' | 'never'
 
 export interface ImagePolicy {
@@ -40,17 +40,17 @@ export interface HeldImage extends StoredImage, Disposable {
 const PULL_MS = 15 * 60_000
 
 export function imageCache(options: ImageCacheOptions): ImageCache {
-  const shelf = new ImageShelf(options)
+  const entries = new ImageEntries(options)
   return {
     async hold(words, signal) {
       const name = nameOf(words, options)
-      const letGo = shelf.use(name)
+      const release = entries.use(name)
       try {
-        const stored = await unlessAborted(shelf.have(name), signal)
-        if (stored === undefined) letGo()
-        return stored && { ...stored, name, [Symbol.dispose]: letGo }
+        const stored = await unlessAborted(entries.have(name), signal)
+        if (stored === undefined) release()
+        return stored && { ...stored, name, [Symbol.dispose]: release }
       } catch (error) {
-        letGo()
+        release()
         throw error
       }
     },
@@ -72,7 +72,7 @@ function mustBeAllowed(name: ImageName, registries: readonly string[] | undefine
   if (problem !== undefined) throw mismatch(`the container image ${name.text} cannot be had: ${problem}`)
 }
 
-/** The pull continues for other waiting commands and for later ones. */
+/** An abort does not stop the pull: other commands wait for it or use the image later. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const aborted = Promise.withResolvers<undefined>()
   const abort = (): void => aborted.resolve(undefined)
@@ -86,7 +86,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-class ImageShelf {
+class ImageEntries {
   readonly #options: ImageCacheOptions
   readonly #record: ReturnType<typeof imageRecord>
   readonly #inUse = new Map<string, number>()
@@ -136,7 +136,8 @@ class ImageShelf {
   async #pull(name: ImageName): Promise<StoredImage> {
     const { store, clock, pullMs = PULL_MS } = this.#options
     const ours = await this.#ours
-    // An image that was present before, and that this worker did not pull, stays unowned even after an update.
+    // The worker does not own an image that was present before and that it did not pull. An update does not change
+    // that.
     const isTheirs = !ours.has(name.text) && (await store.find(name)) !== undefined
     const image = await store.pull(name, pullMs)
     if (!isTheirs) {
@@ -163,7 +164,7 @@ class ImageShelf {
       if (sum <= maxBytes) return
       if (this.#inUse.has(text)) continue
       const going = store.remove(imageName(text)).catch(() => false)
-      this.#going.set(text, going) // a command that asks now finds no image, not a partly removed one
+      this.#going.set(text, going) // a command that requests the image now finds none, not a partly removed one
       const isGone = await going
       this.#going.delete(text)
       if (!isGone) continue

@@ -3,7 +3,7 @@ import { imageName } from './image-name.ts'
 
 const HASH = 'ab'.repeat(32)
 
-describe('the name of an image', () => {
+describe('image name', () => {
   test.each([
     ['debian', 'docker.io/library/debian:latest'],
     ['docker://debian:12', 'docker.io/library/debian:12'],
@@ -15,11 +15,11 @@ describe('the name of an image', () => {
     ['GHCR.io/x/y:Z', 'ghcr.io/x/y:Z'],
     [`debian@sha256:${HASH}`, `docker.io/library/debian@sha256:${HASH}`],
     [`debian:12@sha256:${HASH}`, `docker.io/library/debian:12@sha256:${HASH}`],
-  ])('%s is %s', (words, text) => {
+  ])('%s is read as %s', (words, text) => {
     expect(imageName(words)).toMatchObject({ kind: 'registry', text })
   })
 
-  test('a path is one of the worker itself', () => {
+  test('an absolute path names an image file of the worker', () => {
     expect(imageName('/images/tool.sif')).toEqual({ kind: 'path', path: '/images/tool.sif', text: '/images/tool.sif' })
   })
 
@@ -52,7 +52,7 @@ describe('the name of an image', () => {
     'a/b#c',
     'a/%2e%2e/b',
     `x/${'a'.repeat(600)}`,
-  ])('%j is none', (words) => {
+  ])('%j is refused', (words) => {
     expect(() => imageName(words)).toThrow(/container image/)
   })
 })

@@ -12,7 +12,7 @@ export type ImageName =
       /** Undefined when only a digest is given. */
       readonly tag: string | undefined
       readonly digest: string | undefined
-      /** The complete name: equal for two names of one image. */
+      /** The complete name. Two names of one image have the same text. */
       readonly text: string
     }
   | { readonly kind: 'path'; readonly path: string; readonly text: string }

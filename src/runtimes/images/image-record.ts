@@ -37,7 +37,7 @@ export function imageRecord(folder: string): ImageRecord {
     },
     write(images) {
       const text = JSON.stringify(Object.fromEntries(images))
-      writing = writing.then(() => save(text)).catch(() => {}) // as above
+      writing = writing.then(() => save(text)).catch(() => {}) // a lost record costs only disk space
       return writing
     },
   }

@@ -5,9 +5,9 @@ import type { ImageName } from './image-name.ts'
 export interface ImageStore {
   /** Returns the image of that name; undefined when there is none. */
   find(image: ImageName): Promise<StoredImage | undefined>
-  /** Pulls it from the registry in its name. Throws when that fails. */
+  /** Pulls the image from the registry in its name. Throws when the pull fails. */
   pull(image: ImageName, withinMs: number): Promise<StoredImage>
-  /** Returns false when a container still uses it. */
+  /** Returns false when a container uses the image. */
   remove(image: ImageName): Promise<boolean>
 }
 
@@ -26,7 +26,7 @@ export interface StoredImage {
 interface Trouble {
   readonly pattern: RegExp
   readonly words: string
-  /** Another worker would fail too. */
+  /** Every other worker would fail too. */
   readonly isFinal: boolean
 }
 
@@ -55,9 +55,9 @@ const TROUBLES: readonly Trouble[] = [
 const OTHER = { words: 'the pull failed; the log of the engine says why', isFinal: false }
 
 /**
- * An image that cannot be pulled. The message is ours: the engine's message contains the registry's response, and an
- * image name can direct the engine to internal services whose responses must not reach the client. The engine's message
- * is the cause, for the worker's log.
+ * The error for an image that cannot be pulled. Its message does not contain the engine's message, which includes the
+ * registry's response: an image name can direct the engine to internal services, and their responses must not reach the
+ * client. The engine's message is the cause, for the worker's log.
  */
 export function notHad(image: ImageName, why: string): FaultError {
   const { words, isFinal } = TROUBLES.find(({ pattern }) => pattern.test(why)) ?? OTHER

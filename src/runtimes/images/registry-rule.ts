@@ -3,8 +3,8 @@ import { isPublicAddress } from '../../base/address-rules.ts'
 
 /**
  * Returns why images may not be pulled from a registry; undefined when they may. If the operator lists registries, only
- * those are allowed; otherwise any that is not a private address: an image name must not make the engine send requests
- * to services of this machine and its network.
+ * those are allowed. Otherwise every registry is allowed that is not a private address, because an image name must not
+ * make the engine send requests to services of this machine and its network.
  */
 export function registryProblem(registry: string, listed: readonly string[] | undefined): string | undefined {
   if (listed !== undefined)

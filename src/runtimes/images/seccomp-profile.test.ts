@@ -19,15 +19,15 @@ test('every call that a sandbox refuses is in the profile', () => {
   expect(new Set(profile.syscalls.flatMap(({ names }) => names))).toEqual(calls)
 })
 
-test('a call that is always refused has a rule without tests', () => {
+test('a call that is always refused has one rule without argument tests', () => {
   expect(rulesFor('ptrace')).toEqual([{ names: ['ptrace'], action: 'SCMP_ACT_ERRNO', args: [] }])
 })
 
-test('one that is to look as if the kernel did not have it is answered so', () => {
+test('clone3 is answered with SCMP_ACT_TRACE, as if the kernel did not have it', () => {
   expect(rulesFor('clone3').map(({ action }) => action)).toEqual(['SCMP_ACT_TRACE'])
 })
 
-test('some of several bits are a rule for each', () => {
+test('a test for any of several bits becomes one rule per bit', () => {
   const user = 0x10000000
   expect(rulesFor('unshare')).toHaveLength(8)
   expect(rulesFor('unshare').map(({ args }) => args)).toContainEqual([
@@ -35,12 +35,12 @@ test('some of several bits are a rule for each', () => {
   ])
 })
 
-test('bits of two arguments are a rule for each pair', () => {
+test('bits of two arguments become one rule per pair', () => {
   expect(rulesFor('openat')).toHaveLength(4)
   expect(rulesFor('openat').every(({ args }) => args.length === 2)).toBe(true)
 })
 
-test('all but a few values are a rule for each of the others', () => {
+test('a list of allowed socket families becomes one rule per refused family', () => {
   const families = rulesFor('socket').map(({ args }) => (args[0] as { value: number }).value)
   expect(families).toContain(40)
   for (const allowed of [1, 2, 10, 16]) expect(families).not.toContain(allowed)

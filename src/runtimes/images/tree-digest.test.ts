@@ -13,7 +13,7 @@ function tree(change: (path: string) => void = () => {}) {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-test('the same contents have the same digest, whenever they were written', async () => {
+test('equal contents have equal digests, whatever their mtime', async () => {
   using one = tree()
   using other = tree((path) => utimesSync(join(path, 'a/b'), 1, 1))
   const { digest, bytes } = await treeDigest(one.path)
@@ -32,7 +32,7 @@ test.each([
       symlinkSync('/elsewhere', join(path, 'link'))
     },
   ],
-])('%s is another digest', async (_, change) => {
+])('another value of %s gives another digest', async (_, change) => {
   using one = tree()
   using other = tree(change)
   expect((await treeDigest(other.path)).digest).not.toBe((await treeDigest(one.path)).digest)

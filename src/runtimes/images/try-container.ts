@@ -1,7 +1,6 @@
 import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command } from '../../model/command.ts'
-import type { Runtime } from '../run/runtime.ts'
+import { PLAIN_COMMAND, type Runtime } from '../run/runtime.ts'
 
 export interface ContainerTrial {
   readonly script: string
@@ -18,8 +17,8 @@ const TRIAL_MS = 30_000
 
 /**
  * Runs a container of the default image. Throws with the reason when the image is missing or its container is not
- * isolated as required; returns a note when the image has no shell. A file that the container writes must appear here,
- * which proves that the engine runs on this machine.
+ * isolated as required. Returns a note when the image has no shell. The container writes a file that must appear on
+ * this machine, which proves that the engine runs here.
  */
 export async function tryContainer(
   runtime: Runtime,
@@ -37,7 +36,12 @@ export async function tryContainer(
       if (user !== undefined) await chown(each, user.uid, user.gid)
     }
     const room = { name: place.slice(place.lastIndexOf('/') + 1), path, tmp }
-    const run = { command: commandOf(`${script}; echo made > made`), room, limits: { wallMs: TRIAL_MS }, hooks: {} }
+    const run = {
+      command: { ...PLAIN_COMMAND, argv: ['/bin/sh', '-c', `${script}; echo made > made`] },
+      room,
+      limits: { wallMs: TRIAL_MS },
+      hooks: {},
+    }
     const end = await runtime.run(run, new AbortController().signal)
     if (end.cause === 'not-started') return `no container was tried, for its image has no shell (${end.reason})`
     const said = Buffer.from(end.stdout.bytes).toString()
@@ -51,16 +55,3 @@ export async function tryContainer(
     await rm(place, { recursive: true, force: true })
   }
 }
-
-const commandOf = (script: string): Command => ({
-  argv: ['/bin/sh', '-c', script],
-  env: [],
-  workingDirectory: '',
-  inputs: { root: undefined, files: [], uris: [] },
-  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
-  platform: [],
-  image: undefined,
-  limits: {},
-  network: false,
-  cacheable: false,
-})

@@ -3,26 +3,26 @@ import { lstat, readdir, stat } from 'node:fs/promises'
 
 const LEAST_PAUSE_MS = 50
 const MOST_PAUSE_MS = 2000
-/** Scanning a room with many files takes time, so its scans are farther apart. */
+/** The pause after a scan is 1 ms per this many names: a room with many files is scanned less often. */
 const NAMES_PER_MS = 10
-/** Every name counts some bytes: a disk can also be filled with empty files. */
+/** Each name counts as at least this many bytes, because empty files fill a disk too. */
 const LEAST_BYTES = 512
-/** The limit of lstat calls under way. */
+/** The maximum number of concurrent lstat calls. */
 const AT_ONCE = 32
 
 export interface DiskWatch {
   readonly folders: readonly string[]
   readonly bytes: number
-  /** Returns the processes whose open files count, too. */
+  /** Returns the processes whose open files also count. */
   readonly pids: () => readonly number[]
   readonly pause: (ms: number) => Promise<void>
   readonly isOver: () => boolean
 }
 
 /**
- * Sums the files in a room's folders, and deleted files that are still open, until the limit is exceeded. Not exact:
- * writes between two scans are seen at the second. Nothing is changed and no link is followed, so a room that changes
- * during the scan can only falsify its own sum.
+ * Sums the files in a room's folders, and deleted files that are still open, until the limit is exceeded. The sum is
+ * not exact: a scan notices earlier writes late. The scan changes nothing and follows no symlink, so a room that
+ * changes during the scan affects only its own sum.
  */
 export async function watchDisk({ folders, bytes, pids, pause, isOver }: DiskWatch, full: () => void): Promise<void> {
   for (let names = 0; !isOver(); ) {
@@ -96,7 +96,7 @@ class DiskSum {
     this.#seen.add(name)
   }
 
-  /** A path beyond PATH_MAX is made on purpose, so it counts as exceeding the limit. */
+  /** Only a command that does it on purpose makes a path beyond PATH_MAX, so the path counts as exceeding the limit. */
   #unseen({ code }: NodeJS.ErrnoException): undefined {
     if (code === 'ENAMETOOLONG') this.#bytes = Number.POSITIVE_INFINITY
     return undefined

@@ -4,14 +4,15 @@ import type { Handed } from './launcher.ts'
 
 export interface HandedFiles {
   readonly fds: readonly number[]
-  /** Called when the process has its descriptors. */
+  /** Closes the launcher's descriptors, when the process has its own. */
   close(): void
 }
 
 let texts = 0
 
 /**
- * Opens the files that a process inherits. A text is a file in the folder only until it is open, and is then deleted.
+ * Opens the files that a process inherits. A text is written to a file in the folder, which is deleted as soon as it is
+ * open.
  */
 export function handedFiles(handed: readonly Handed[], folder: string): HandedFiles {
   const fds: number[] = []
@@ -29,8 +30,8 @@ export function handedFiles(handed: readonly Handed[], folder: string): HandedFi
 
 function openText(text: string, folder: string): number {
   const path = join(folder, `text-${++texts}`)
-  // World-readable, so that another user can open it through /proc/self/fd; the folder is closed to others and the name
-  // is deleted.
+  // World-readable, so that another user can open it through /proc/self/fd. Other users cannot enter the folder, and
+  // the name is deleted.
   const written = openSync(path, 'wx', 0o444)
   try {
     writeSync(written, text)

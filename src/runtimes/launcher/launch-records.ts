@@ -26,7 +26,7 @@ export interface LaunchRecord {
 const FILE = 'launches'
 const LINE_BYTES = 64
 const BOOT = '/proc/sys/kernel/random/boot_id'
-const NOBODY: RoomInit = { pid: 0, startedAt: 0 }
+const NO_PROCESS: RoomInit = { pid: 0, startedAt: 0 }
 
 /** Discards the records of an earlier launcher: sweep first. */
 export function launchRecords(folder: string): LaunchRecords {
@@ -40,7 +40,7 @@ export function launchRecords(folder: string): LaunchRecords {
   return {
     open() {
       const line = free.pop() ?? lines++
-      let [leader, init] = [NOBODY, NOBODY]
+      let [leader, init] = [NO_PROCESS, NO_PROCESS]
       const put = (): void => write(line, [leader, init].map(({ pid, startedAt }) => `${pid} ${startedAt}`).join(' '))
       return {
         leader(process) {
@@ -61,7 +61,7 @@ export function launchRecords(folder: string): LaunchRecords {
   }
 }
 
-/** 1 ms each; processes that are alive after that cannot be killed. */
+/** Each round waits 1 ms; processes that are alive afterwards cannot be killed. */
 const SWEEP_ROUNDS = 2000
 
 /**
@@ -74,9 +74,9 @@ export function sweepRecords(folder: string, send: SendSignal): void {
   const records = lines.flatMap((line) => recordIn(line) ?? [])
   for (const { init } of records) if (!isDead(init)) send(init.pid, 'SIGKILL')
   for (const { leader } of records) sweepSession(leader, send)
-  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const sleep = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < SWEEP_ROUNDS && !records.every(({ init }) => isDead(init)); round++)
-    Atomics.wait(bell, 0, 0, 1) // a sleep: no other thread ever notifies this address
+    Atomics.wait(sleep, 0, 0, 1) // sleeps for 1 ms: no other thread ever notifies this address
 }
 
 function recordIn(line: string): { readonly leader: RoomInit; readonly init: RoomInit } | undefined {
@@ -89,8 +89,8 @@ function recordIn(line: string): { readonly leader: RoomInit; readonly init: Roo
 }
 
 /**
- * Kills the session of a launch without a pid namespace. The kernel does not reuse a pid while it names a session, so a
- * process that has the pid now and is not the session's leader shows that the session is over.
+ * Kills the session of a launch without a pid namespace. The kernel does not reuse a pid while it names a session. So
+ * if the pid belongs to a process that is not the session's leader, the session has ended.
  */
 function sweepSession(leader: RoomInit, send: SendSignal): void {
   if (leader.pid === 0) return

@@ -6,7 +6,7 @@ import type { TerminalSize } from '../../model/live-input.ts'
  */
 export interface Launcher {
   facts(): Promise<LauncherFacts>
-  /** Announces that a launch will follow soon: slow preparations run now. Cheap when none follows. */
+  /** Announces a launch, so that slow preparations run now. The call is cheap when no launch follows. */
   expect(): void
   start(order: LaunchSpec, listener: LaunchListener): Launch
   /** Ends everything that was started. */
@@ -24,9 +24,9 @@ export interface LauncherFacts {
   readonly pipes: boolean
 }
 
-/** All values can be encoded as JSON. */
+/** All fields can be encoded as JSON. */
 export interface LaunchSpec {
-  /** Unique. */
+  /** Unique per launch. */
   readonly name: string
   readonly argv: readonly string[]
   readonly env: readonly (readonly [name: string, value: string])[]
@@ -43,15 +43,18 @@ export interface LaunchSpec {
    * process of the pid namespace, before the command runs there.
    */
   readonly hasStatus?: boolean
-  /** It makes a pid namespace and does not report the namespace's first process, which must be searched for. */
+  /** The program makes a pid namespace and does not report the namespace's init, so the launcher searches for it. */
   readonly hidesInit?: boolean
   /** The folders that count as its disk space. */
   readonly folders?: readonly string[]
-  /** How many levels below the first process the command's own process is: the ones between make the room. */
+  /** How many levels below the first process the command's process is. The processes between them make the room. */
   readonly depth?: number
-  /** It makes a terminal for its command and reads the terminal's sizes from one more descriptor, after all others. */
+  /**
+   * The program makes a terminal for its command and reads the terminal's sizes from one more descriptor, after all
+   * others.
+   */
   readonly hasTerminal?: boolean
-  /** It waits for its release; limits are watched from then on. */
+  /** The command waits until it is released. Limits are watched from then on. */
   readonly isHeld?: boolean
 }
 
@@ -74,23 +77,23 @@ export interface LaunchListener {
   /** The bytes are valid during the call only. */
   output(stream: OutputName, bytes: Uint8Array): void
   /**
-   * More was written than is passed on: the number of dropped bytes, and the last of them. Called at most once, after
-   * all output.
+   * The process wrote more than the limit: the number of dropped bytes, and the last of them. Called at most once,
+   * after all output.
    */
   dropped(stream: OutputName, droppedBytes: number, tail: Uint8Array): void
-  /** The last call: all processes are dead. */
+  /** The last call, when all processes are dead. */
   ended(end: LaunchEnd): void
 }
 
 export interface Launch {
-  /** Resolves when more may be written; input that the process no longer reads is dropped. */
+  /** Resolves when the caller may write more. Input that the process no longer reads is discarded. */
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
   /** Kills all processes of the launch. */
   stop(): void
   /**
-   * Goes to the command, or to the foreground process group of its terminal. Both wait briefly for a command that has
-   * not started yet.
+   * Sends a signal to the command, or to the foreground process group of its terminal. `signal` and `resize` wait
+   * briefly for a command that has not started yet.
    */
   signal?(name: NodeJS.Signals): void
   resize?(size: TerminalSize): void
@@ -117,7 +120,10 @@ export interface LaunchExit {
   /** Processes could not be killed or kept the output open: output and usage may be incomplete. */
   readonly hasSurvivors: boolean
   readonly usage: LaunchUsage
-  /** From its start to the end of its first process, measured by the launcher: messages about both arrive later. */
+  /**
+   * Wall time from the start to the end of the first process, measured by the launcher: messages about both arrive
+   * later.
+   */
   readonly wallMs?: number
 }
 

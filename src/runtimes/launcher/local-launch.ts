@@ -101,7 +101,7 @@ export class LocalLaunch implements Launch {
       if (this.#size !== size) return true // a newer size arrived while this one waited
       const terminal = terminalOf(this.#tree?.pids() ?? [])
       if (terminal === undefined) return false
-      this.#streams?.tellTerminal(`/dev/pts/${terminal.number} ${size.rows} ${size.columns}\n`)
+      this.#streams?.writeTerminal(`/dev/pts/${terminal.number} ${size.rows} ${size.columns}\n`)
       return true
     })
   }
@@ -114,8 +114,8 @@ export class LocalLaunch implements Launch {
   /** A negative pid names a process group. */
   #target(): number | undefined {
     const { hasTerminal = false, depth = 0 } = this.#order
-    // The program that makes the room has other children before it.
-    if (this.#leader === undefined || this.#streams?.hasSpoken() !== true) return undefined
+    // Before the status arrives, the program that makes the room has other children.
+    if (this.#leader === undefined || this.#streams?.hasStatusText() !== true) return undefined
     if (!hasTerminal) return commandProcess(this.#leader, depth)
     const terminal = terminalOf(this.#tree?.pids() ?? [])
     return terminal && -terminal.foreground
@@ -139,16 +139,16 @@ export class LocalLaunch implements Launch {
     try {
       group = this.#tools.groups?.create(this.#order.limits)
       const flooded = (): void => this.#exceeded('output')
-      const status = (words: string): void => this.#roomTold(words)
+      const status = (text: string): void => this.#roomStatus(text)
       const streams = processStreams(this.#order, this.#tools.pipes, { listener: this.#listener, flooded, status })
       this.#streams = streams
       const start = (): ChildProcess => this.#spawn(streams)
-      const child = group === undefined ? start() : group.bear(start)
+      const child = group === undefined ? start() : group.forkInside(start)
       streams.started(child)
       child.once('error', (error: NodeJS.ErrnoException) => this.#refuse(error, group))
       if (child.pid !== undefined) this.#follow(child, child.pid, group)
     } catch (error) {
-      // Reported asynchronously, as everything else: the caller has the launch before the listener is called.
+      // Reported asynchronously, like every other end: the caller has the launch before the listener is called.
       queueMicrotask(() => this.#refuse(error as NodeJS.ErrnoException, group))
     } finally {
       this.#begun.resolve()
@@ -179,15 +179,15 @@ export class LocalLaunch implements Launch {
     if (group === undefined) this.#record.leader({ pid: leader, startedAt: since })
     if (this.#order.hidesInit === true) void this.#whenThere(() => this.#findInit(leader))
     child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
-    if (this.#isStopped) tree.kill() // stopped before it began
+    if (this.#isStopped) tree.kill() // stopped before the process was started
     queueMicrotask(() => this.#listener.started())
     // Nothing runs in a held launch, and polling several of them would cost CPU.
     if (this.#order.isHeld === true) void this.#released.promise.then(() => this.#watch(tree))
     else this.#watch(tree)
   }
 
-  #roomTold(words: string): void {
-    this.#room.heard(words)
+  #roomStatus(text: string): void {
+    this.#room.readStatus(text)
     if (this.#isStopped) this.#room.kill() // the room's init was not known when it was stopped
   }
 
@@ -212,11 +212,11 @@ export class LocalLaunch implements Launch {
     this.#tree?.kill()
   }
 
-  /** The first process has ended; kills the processes that it left behind. */
+  /** Called when the first process has ended. Kills the processes that it left behind. */
   async #end(tree: ProcessTree, { code, signal }: Pick<LaunchExit, 'code' | 'signal'>): Promise<void> {
     this.#isEnding = true
     const wallMs = this.#tools.monotonic() - this.#startedAt
-    await this.#streams?.spoken(DRAIN_MS, this.#tools.after)
+    await this.#streams?.statusArrived(DRAIN_MS, this.#tools.after)
     this.#room.kill()
     const isQuiet = await this.#killRest(tree)
     const isDrained = await this.#streams?.drained(isQuiet ? DRAIN_MS : 0, this.#tools.after)
@@ -227,7 +227,7 @@ export class LocalLaunch implements Launch {
     const status = this.#streams?.status()
     const exit = { code, signal, over, status, pidsRefused, hasSurvivors, usage, wallMs }
     this.#listener.ended({ kind: 'exited', exit })
-    // The caller does not wait for this.
+    // The end was reported before: the caller does not wait for this.
     await this.#remove(tree)
     if (isQuiet) this.#record.remove()
     this.#streams?.finish()

@@ -22,8 +22,8 @@ export interface LocalLauncherOptions {
 }
 
 /**
- * Starts processes from this process. The cost of a fork grows with the memory of the forking process (its page tables
- * are copied), so a worker does it in a small child process: see `spawner/`.
+ * Starts processes from this process. The cost of a fork grows with the memory of the forking process, because its page
+ * tables are copied. So a worker starts processes from a small child process: see `spawner/`.
  */
 export function localLauncher(options: LocalLauncherOptions): Launcher {
   const { clock } = options
@@ -107,6 +107,6 @@ const forgiving =
     try {
       send(pid, signal)
     } catch {
-      // already gone, or not ours any more
+      // the process is dead, or the pid belongs to another user's process
     }
   }

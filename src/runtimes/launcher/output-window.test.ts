@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CapturedOutput } from '../run/captured-output.ts'
+import { CapturedOutput } from '../run/launch-run.ts'
 import { OutputWindow } from './output-window.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 500, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
-test('of any stream the beginning and the end are kept, no more than the limit, and the rest is counted', () => {
+test('the first and last bytes of a stream are kept up to the limit, and dropped bytes are counted', () => {
   const anyPieces = fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 20 })
   fc.assert(
     fc.property(anyPieces, fc.nat(300), (pieces, limit) => {

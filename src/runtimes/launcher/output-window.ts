@@ -1,8 +1,8 @@
-/** How much of the end of a stream that is too long is kept, to show how it ended. */
+/** How many bytes from the end of a truncated stream are kept. */
 const MOST_TAIL_BYTES = 64 * 1024
 
 /**
- * Limits one stream of a process: the first bytes are passed on as they arrive, up to the limit; of the rest only the
+ * Limits one stream of a process. The first bytes are forwarded as they arrive, up to the limit. After that only the
  * last bytes are kept. The process never blocks.
  */
 export class OutputWindow {
@@ -16,7 +16,7 @@ export class OutputWindow {
     this.#limit = limit
   }
 
-  /** Returns the part to pass on. */
+  /** Returns the part to forward. */
   push(bytes: Uint8Array): Uint8Array | undefined {
     const room = this.#limit - this.#passed
     const now = bytes.length <= room ? bytes : bytes.subarray(0, room)
@@ -25,7 +25,7 @@ export class OutputWindow {
     return now.length === 0 ? undefined : now
   }
 
-  /** Bytes that were not passed on, including those of the tail. */
+  /** Bytes that were not forwarded, including those of the tail. */
   get dropped(): number {
     return this.#dropped
   }

@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const pathOf = ({ theirs }: Pipe): string => readlinkSync(`/proc/self/fd/${theirs}`)
 
-test('a pipe has no name once it is open, and none is used twice', async () => {
+test('an open pipe has no name, and no pipe is used twice', async () => {
   const seen = new Set<string>()
   for (let i = 0; i < 300; i++) {
     const pipe = i % 2 === 0 ? pool.forOutput() : pool.forInput()
@@ -27,7 +27,7 @@ test('a pipe has no name once it is open, and none is used twice', async () => {
   expect(seen.size).toBe(300)
 })
 
-test('what was not read of one pipe is not read from another', async () => {
+test('bytes left unread in one pipe are not read from another', async () => {
   const input = pool.forInput()
   input.ours.write('never read')
   input.finish()
@@ -38,7 +38,7 @@ test('what was not read of one pipe is not read from another', async () => {
   output.finish()
 })
 
-test('pipes are made ahead of need, and all are gone when the pool is closed', async () => {
+test('pipes are created ahead of need, and all are removed when the pool is closed', async () => {
   const other = mkdtempSync(join(tmpdir(), 'windlass-pipes-'))
   const brief = pipePool(other)
   const pipes = Array.from({ length: 100 }, () => brief.forOutput())

@@ -29,16 +29,16 @@ export interface Pipe {
   finish(): void
 }
 
-/** Batch size. A run takes two to five. */
+/** Pipes per batch. A run uses two to five. */
 const BATCH = 128
-/** With fewer than this left, the next batch is made in the background. */
+/** When fewer pipes than this are left, the next batch is made in the background. */
 const FEW = 48
 const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants
 
 /** Makes the folder, closed to other users because the pipes in it are open to all. */
 export function pipePool(parent: string): PipePool {
   const folder = join(parent, 'pipes')
-  rmSync(folder, { recursive: true, force: true }) // left by a process that died
+  rmSync(folder, { recursive: true, force: true }) // left by an earlier process
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const unused = unusedPipes(folder)
   const isAvailable = unused.make()
@@ -53,7 +53,7 @@ export function pipePool(parent: string): PipePool {
       }),
     forInput: () =>
       unused.use((path) => {
-        const both = openSync(path, O_RDWR) // never blocks; the two opens below have it as their other side
+        const both = openSync(path, O_RDWR) // never blocks, and lets the two opens below succeed at once
         const read = openOrClose(path, O_RDONLY, [both])
         const write = openOrClose(path, O_WRONLY | O_NONBLOCK, [both, read])
         closeSync(both)
@@ -69,7 +69,7 @@ export function pipePool(parent: string): PipePool {
 interface UnusedPipes {
   /** Waits for `mkfifo` to make a batch of pipes. Returns false where that fails. */
   make(): boolean
-  /** Gives `open` the path of a pipe that no process has had, and removes the path when `open` returns or throws. */
+  /** Calls `open` with the path of an unused pipe, and deletes the path when `open` returns or throws. */
   use(open: (path: string) => Pipe): Pipe
   close(): Promise<void>
 }
@@ -140,7 +140,7 @@ function pipe(theirs: number, ours: Socket): Pipe {
   }
 }
 
-/** A descriptor that stays open in a spawner would never be closed. */
+/** Closes the other descriptors when the open fails: a spawner would never close them. */
 function openOrClose(path: string, flags: number, others: readonly number[]): number {
   try {
     return openSync(path, flags)

@@ -8,24 +8,25 @@ import { OutputWindow } from './output-window.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 import { terminalLine } from './terminal-line.ts'
 
-/** The standard streams of one process: two windows on its output, and its input. */
+/** The standard streams of one process: two windows for its output, and its input. */
 export interface ProcessStreams {
   readonly stdio: StdioOptions
-  /** Called when the process has its ends. */
+  /** Closes the launcher's copies of the process's ends. */
   started(child: ChildProcess): void
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
   /** Sends a size to the process's terminal; ignored when it has none or does not read it. */
-  tellTerminal(line: string): void
-  /** Resolves when all output has been passed on, or with false when it has not ended within this time. */
+  writeTerminal(line: string): void
+  /** Resolves with true when all output has been forwarded, and with false when it has not ended within this time. */
   drained(ms: number, after: Clock['after']): Promise<boolean>
-  /** It has written its status, or has none: its room is ready. */
-  hasSpoken(): boolean
+  /** The process has written its status, or has no status pipe: its room is ready. */
+  hasStatusText(): boolean
   /**
-   * Resolves when that is so, or when it cannot become so: the status pipe has ended, or stayed silent for this time.
+   * Resolves when `hasStatusText` is true or cannot become true: the status pipe has ended, or had no data within this
+   * time.
    */
-  spoken(ms: number, after: Clock['after']): Promise<unknown>
-  /** The text of its status pipe, after the streams have ended. */
+  statusArrived(ms: number, after: Clock['after']): Promise<unknown>
+  /** The text of the status pipe, after the streams have ended. */
   status(): string | undefined
   finish(): void
 }
@@ -42,14 +43,14 @@ export interface StreamEars {
 }
 
 export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEars): ProcessStreams {
-  const { handed, pipes, outputs, told, input, terminal } = openEnds(order, pool)
+  const { handed, pipes, outputs, statusPipe, input, terminal } = openEnds(order, pool)
   const stdin = input?.theirs ?? (order.hasInput ? 'pipe' : 'ignore')
   let reader: Writable | undefined = input?.ours
   let ended: Promise<unknown> = Promise.resolve()
   let status: string | undefined
-  let hasSpoken = order.hasStatus !== true
-  const spoken = Promise.withResolvers<void>()
-  if (hasSpoken) spoken.resolve()
+  let hasStatusText = order.hasStatus !== true
+  const statusArrived = Promise.withResolvers<void>()
+  if (hasStatusText) statusArrived.resolve()
   const flow = new Flow(order, ears)
   reader?.on('error', () => {}) // the process has closed its end
   return {
@@ -57,7 +58,7 @@ export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEa
       stdin,
       ...(outputs?.map(({ theirs }) => theirs) ?? ['pipe', 'pipe']),
       ...handed.fds,
-      ...(order.hasStatus === true ? [told?.theirs ?? 'pipe'] : []),
+      ...(order.hasStatus === true ? [statusPipe?.theirs ?? 'pipe'] : []),
       ...terminal.stdio,
     ] as StdioOptions,
     started(child) {
@@ -69,15 +70,16 @@ export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEa
         child.stdout,
         child.stderr,
       ]
-      const words = told?.ours ?? (child.stdio[3 + handed.fds.length] as Socket | null | undefined)
-      const hear = (text: string): void => {
-        hasSpoken = true
+      const words = statusPipe?.ours ?? (child.stdio[3 + handed.fds.length] as Socket | null | undefined)
+      const arrived = (text: string): void => {
+        hasStatusText = true
         ears.status(text)
-        spoken.resolve()
+        statusArrived.resolve()
       }
-      const heard = order.hasStatus === true ? wordsOf(words ?? null, hear).then((text) => (status = text)) : undefined
-      void heard?.then(() => spoken.resolve())
-      ended = Promise.all([...sources.map((source, i) => flow.handOver(source, NAMES[i] as OutputName)), heard])
+      const statusRead =
+        order.hasStatus === true ? textOf(words ?? null, arrived).then((text) => (status = text)) : undefined
+      void statusRead?.then(() => statusArrived.resolve())
+      ended = Promise.all([...sources.map((source, i) => flow.handOver(source, NAMES[i] as OutputName)), statusRead])
     },
     write: (bytes) =>
       new Promise((resolve) => {
@@ -85,10 +87,10 @@ export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEa
         else reader.write(bytes, () => resolve())
       }),
     endInput: () => void reader?.end(),
-    tellTerminal: terminal.tell,
+    writeTerminal: terminal.tell,
     drained: (ms, after) => within(ended, ms, after),
-    hasSpoken: () => hasSpoken,
-    spoken: (ms, after) => (hasSpoken ? spoken.promise : within(spoken.promise, ms, after)),
+    hasStatusText: () => hasStatusText,
+    statusArrived: (ms, after) => (hasStatusText ? statusArrived.promise : within(statusArrived.promise, ms, after)),
     status: () => status,
     finish() {
       handed.close()
@@ -108,11 +110,11 @@ function openEnds(order: LaunchSpec, pool: PipePool) {
   }
   try {
     const outputs = pool.isAvailable ? NAMES.map(() => opened(pool.forOutput())) : undefined
-    const told = order.hasStatus === true && pool.isAvailable ? opened(pool.forOutput()) : undefined
+    const statusPipe = order.hasStatus === true && pool.isAvailable ? opened(pool.forOutput()) : undefined
     const input = order.hasInput && pool.isAvailable ? opened(pool.forInput()) : undefined
     const terminal = terminalLine(order, pool)
     pipes.push(...terminal.pipes)
-    return { handed, pipes, outputs, told, input, terminal }
+    return { handed, pipes, outputs, statusPipe, input, terminal }
   } catch (error) {
     handed.close()
     for (const pipe of pipes) pipe.finish()
@@ -167,8 +169,8 @@ class Flow {
   }
 }
 
-/** Only the first bytes are kept: the command may write to the pipe, too. */
-function wordsOf(source: Readable | null, hear: (words: string) => void): Promise<string> {
+/** Keeps only the first bytes, because the command may also write to the pipe. */
+function textOf(source: Readable | null, arrived: (words: string) => void): Promise<string> {
   let words = ''
   return new Promise((resolve) => {
     if (source === null) return resolve(words)
@@ -176,7 +178,7 @@ function wordsOf(source: Readable | null, hear: (words: string) => void): Promis
       if (words.length >= STATUS_BYTES) return
       const more = bytes.toString('latin1').slice(0, STATUS_BYTES)
       words += more
-      hear(more)
+      arrived(more)
     })
     source.on('error', () => {})
     source.once('close', () => resolve(words))

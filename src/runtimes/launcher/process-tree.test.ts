@@ -14,11 +14,11 @@ for (const { path } of all) if (!without.some((each) => each.path === path)) try
 
 const withoutMemory = testWhere(without.length > 0, 'every control group here keeps memory, or there is none')
 
-withoutMemory('where its group does not keep memory somebody looks at it', async () => {
+withoutMemory('memory is sampled where the control group has no memory controller', async () => {
   const groups = roomGroups(without, (pid, signal) => void process.kill(pid, signal))
   const group = groups.create({ memoryBytes: 1 << 20, pids: undefined })
   const tree = groupTree(group)
-  const child = group.bear(() => spawn('sleep', ['60'], { stdio: 'ignore' }))
+  const child = group.forkInside(() => spawn('sleep', ['60'], { stdio: 'ignore' }))
   const ended = once(child, 'exit')
   expect(tree.needsLooks).toBe(true)
   expect(tree.look().memoryBytes).toBeGreaterThan(0)

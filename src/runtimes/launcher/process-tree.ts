@@ -7,14 +7,14 @@ import type { LaunchUsage } from './launcher.ts'
 
 /** All processes of one launch. */
 export interface ProcessTree {
-  /** No process in it will run again. */
+  /** No process of the tree will run again. */
   isEmpty(): boolean
   pids(): readonly number[]
-  /** One round of signals; processes may take a moment to die. */
+  /** Sends one round of signals; processes may take a moment to die. */
   kill(): void
   /** Current and past usage. */
   look(): TreeUsage
-  /** The same, after all are dead. */
+  /** The usage after all processes are dead. */
   total(): LaunchUsage
   /** Usage must be sampled, because the kernel does not count it. */
   readonly needsLooks: boolean
@@ -25,7 +25,7 @@ export interface ProcessTree {
 
 export interface TreeUsage {
   readonly cpuMs: number
-  /** Current; 0 where the kernel enforces the limit. */
+  /** Current memory; 0 where the kernel enforces the limit. */
   readonly memoryBytes: number
 }
 
@@ -54,7 +54,7 @@ export function groupTree(group: RoomGroup): ProcessTree {
   }
 }
 
-/** A process that is missing in the first list was started by one that was still alive when the list was made. */
+/** A process that is missing in the first list was started by a process that was still alive when the list was made. */
 function areLeaving(group: RoomGroup): boolean {
   const seen = group.pids()
   return seen.every((pid) => statOf(pid)?.isLeaving !== false) && group.pids().every((pid) => seen.includes(pid))

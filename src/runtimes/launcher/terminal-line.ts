@@ -1,15 +1,15 @@
 import type { LaunchSpec } from './launcher.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 
-/** How many bytes may stay unread. */
+/** The maximum number of unread bytes. */
 const MOST_UNREAD = 4096
 
-/** Carries terminal sizes to the program that made the terminal. */
+/** Sends terminal sizes to the program that made the terminal. */
 export interface TerminalLine {
   readonly pipes: readonly Pipe[]
-  /** The process's last descriptor; nothing when it makes no terminal. */
+  /** The process's last descriptor; empty when it makes no terminal. */
   readonly stdio: readonly (number | 'ignore')[]
-  /** Ignored when there is no terminal or no reader. */
+  /** Does nothing when there is no terminal or no reader. */
   tell(line: string): void
 }
 

@@ -38,8 +38,8 @@ export async function makeEtc(folder: string): Promise<string> {
 }
 
 /**
- * Copies world-readable files and symlinks. Files that cannot be copied are left out: none is essential. Synchronous,
- * because thousands of small calls take ten times as long with promises.
+ * Copies world-readable files and symlinks. Files that cannot be copied are left out: none is essential. The calls are
+ * synchronous because thousands of small calls take ten times as long with promises.
  */
 function copyOpen(from: string, to: string): void {
   try {
@@ -51,6 +51,6 @@ function copyOpen(from: string, to: string): void {
     mkdirSync(to, { mode: found.mode & 0o777 })
     for (const name of readdirSync(from)) copyOpen(join(from, name), join(to, name))
   } catch {
-    // left out, as above
+    // left out: see above
   }
 }

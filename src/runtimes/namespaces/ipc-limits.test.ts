@@ -14,7 +14,7 @@ import { ipcSettings } from './ipc-limits.ts'
 const MIB = 1 << 20
 const valuesFor = (bytes: number) => Object.fromEntries(ipcSettings(bytes).map(({ name, value }) => [name, value]))
 
-test('segments are within the memory of a room, messages and semaphores within an eighth of it each', () => {
+test('ipcSettings limits segments to the memory of a room, messages and semaphores to an eighth of it each', () => {
   const { shmall, shmmax, msgmnb, msgmni, sem } = valuesFor(64 * MIB)
   expect(Number(shmall) * 4096).toBeLessThanOrEqual(64 * MIB)
   expect(Number(shmmax)).toBe(64 * MIB)
@@ -24,7 +24,7 @@ test('segments are within the memory of a room, messages and semaphores within a
   expect((sets as number) * 1024).toBeLessThanOrEqual(8 * MIB)
 })
 
-test('a limit of any size is one that the kernel takes', () => {
+test('ipcSettings gives values that the kernel accepts for any limit', () => {
   for (const bytes of [1, 4096, MIB, 2 ** 40, 2 ** 50])
     for (const value of Object.values(valuesFor(bytes)))
       for (const number of value.split(' ')) {
@@ -39,11 +39,11 @@ const KINDS = [
   { kind: 'sandbox', tool: 'bwrap', open: () => sandboxBy(by) },
 ] as const
 
-describe.each(KINDS)('a room by $kind without a control group', ({ tool, open }) => {
+describe.each(KINDS)('room by $kind without a control group', ({ tool, open }) => {
   const { present, reason } = requireTool(tool)
   const options = present ? {} : { skip: true, meta: { skipReason: reason } }
 
-  test('has System V memory up to its limit, and cannot raise that', options, async (context) => {
+  test('a room can use System V memory up to its limit, and cannot raise the limit', options, async (context) => {
     await using rooms = open()
     const probe = await rooms.runtime.probe()
     const old = probe.works ? probe.notes.find((note) => note.includes('System V')) : undefined
@@ -60,7 +60,7 @@ describe.each(KINDS)('a room by $kind without a control group', ({ tool, open })
   })
 })
 
-testWith('bwrap', 'where rooms cannot be limited so, a program is told that the kernel has no System V', () => {
+testWith('bwrap', 'where System V IPC cannot be limited, ipcmk fails with ENOSYS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-filter-'))
   const file = join(folder, 'filter')
   writeFileSync(file, seccompFilter(arch(), [...ROOM_RULES, ...SYSTEM_V_RULES]) as Uint8Array)

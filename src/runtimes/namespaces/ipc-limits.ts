@@ -14,7 +14,10 @@ export interface IpcSetting {
   readonly value: string
 }
 
-/** `counted` with the other memory, `limited` by such settings, or `refused` where neither is possible. */
+/**
+ * How System V memory is limited: `counted` with the other memory, `limited` by such settings, or `refused` where
+ * neither is possible.
+ */
 export type IpcWay = 'counted' | 'limited' | 'refused'
 
 /** The kernel's defaults; a room never gets more. */
@@ -24,12 +27,12 @@ const MESSAGE_BYTES = 64
 /** The maximum size of one semaphore, and the size of a set without its semaphores. */
 const SEMAPHORE_BYTES = 128
 const SET_BYTES = 1024
-/** The share of a room's memory for messages and for semaphores each: programs need few. */
+/** The share of a room's memory for messages, and the same share for semaphores: programs need few of them. */
 const SHARE = 1 / 8
 
 const PAGE_BYTES = Number(/^KernelPageSize:\s+(\d+) kB$/m.exec(tryRead('/proc/self/smaps'))?.[1] ?? 4) * 1024
 
-/** Segments together are limited to the room's memory; messages and semaphores to an eighth of it each. */
+/** Limits all segments together to the room's memory, and messages and semaphores to an eighth of it each. */
 export function ipcSettings(memoryBytes: number): readonly IpcSetting[] {
   const bytes = Math.max(PAGE_BYTES, Math.trunc(memoryBytes))
   const within = (most: number, each: number): number => Math.max(1, Math.min(most, Math.floor((bytes * SHARE) / each)))

@@ -10,7 +10,7 @@ const kernel = (refused: string | undefined, files: Readonly<Record<string, stri
   unshare: async () => refused,
 })
 
-test('where namespaces work, there is no problem to name', async () => {
+test('namespaceProblem is undefined where namespaces work', async () => {
   expect(await namespaceProblem(kernel(undefined))).toBeUndefined()
 })
 
@@ -24,14 +24,14 @@ test.each([
   { on: 'a container', refused: EPERM, '/proc/self/status': 'NoNewPrivs:\t0\nSeccomp:\t2', cause: 'seccomp filter' },
   { on: 'a kernel without them', refused: EPERM, '/proc/self/ns/user': 'missing', cause: 'CONFIG_USER_NS' },
   { on: 'other machines', refused: EPERM, cause: 'security module' },
-])('on $on the cause is named, with what the kernel said', async ({ refused, cause, on: _, ...files }) => {
+])("on $on the problem has its cause, a remedy and the kernel's error", async ({ refused, cause, on: _, ...files }) => {
   const problem = await namespaceProblem(kernel(refused, files as Record<string, string>))
   expect(problem?.cause).toContain(cause)
   expect(problem?.cause).toContain(refused)
   expect(problem?.remedy).not.toBe('')
 })
 
-test('a container whose /proc is masked is told apart', async () => {
+test('a container with a masked /proc has its own cause and remedy', async () => {
   const masked: KernelView = {
     ...kernel(undefined),
     unshare: async (...flags) => (flags.includes('--mount-proc') ? 'mount /proc failed: EPERM' : undefined),

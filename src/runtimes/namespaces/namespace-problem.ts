@@ -18,8 +18,8 @@ export interface KernelView {
 }
 
 /**
- * Undefined when namespaces work here, so that the cause is another. The order is from the most to the least certain:
- * unshare(2) answers EPERM for most causes, and only the settings tell which one it is.
+ * Returns undefined when namespaces work here, because the cause is another one then. The order is from the most to the
+ * least certain: unshare(2) returns EPERM for most causes, and only the settings show which one it is.
  */
 export async function namespaceProblem(kernel: KernelView = thisKernel): Promise<NamespaceProblem | undefined> {
   const refused = await kernel.unshare('--user', 'true')

@@ -25,8 +25,9 @@ export interface RoomRuntimeOptions {
 }
 
 /**
- * Rooms then run as root under another uid, so a room could change files of root that it can reach. Therefore it gets
- * no descriptor of a shared file: not even /dev/null as its input, whose mode it could change.
+ * Rooms of a root worker without another user run as root under another uid, so a room could change files of root that
+ * it can reach. Therefore it inherits no descriptor of a shared file. Its input is not even /dev/null, because the room
+ * could change its mode.
  */
 export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot' | 'user'>): boolean =>
   isRoot && (user === undefined || user.uid === 0)

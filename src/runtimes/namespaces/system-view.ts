@@ -1,5 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { INSIDE } from '../run/inside.ts'
+import { type ProgramProblem, programProblem } from '../run/program.ts'
 
 /** The read-only part of a system that a room sees. */
 export type SystemPart =
@@ -18,19 +20,19 @@ export const systemOfMachine = (etc: string, readable: readonly string[]): reado
   ...readable.map((path): SystemPart => ({ kind: 'bind', from: path, to: mustBeElsewhere(path) })),
 ]
 
-/** A folder of the room would be mounted over it. */
+/** Throws for a path that a folder of the room would be mounted over. */
 function mustBeElsewhere(path: string): string {
   if (isAbsolute(path) && !OWN.has(path.split('/')[1] ?? '')) return path
   throw new Error(`rooms cannot see ${path}: it must be an absolute path outside of /${[...OWN].join(', /')}`)
 }
 
-/** Another system, in a folder. */
+/** The system in another root folder. */
 export const systemOf = (rootfs: string): readonly SystemPart[] =>
   readdirSync(rootfs)
     .filter((name) => !OWN.has(name))
     .flatMap((name) => partAt(rootfs, name))
 
-/** A symlink stays a symlink: the room resolves it. */
+/** A symlink stays a symlink; the kernel resolves it in the room. */
 function partAt(root: string, name: string): SystemPart[] {
   const from = join(root, name)
   const found = lstatSync(from, { throwIfNoEntry: false })
@@ -38,8 +40,38 @@ function partAt(root: string, name: string): SystemPart[] {
   return found?.isDirectory() === true ? [{ kind: 'bind', from, to: `/${name}` }] : []
 }
 
-/** Whether a path of the machine is the same file in the room. */
-export const isInSight = (path: string, parts: readonly SystemPart[]): boolean =>
+/**
+ * Returns why a room cannot start a program by this name and PATH. Undefined when it can, or when only the room can
+ * find out.
+ */
+export type ProgramSearch = (program: string, path: string | undefined) => ProgramProblem | undefined
+
+/**
+ * Finds programs where that is possible outside the room: a name without a slash, searched for in folders that the room
+ * shares with the machine. The room itself looks up all others. Nearly all commands have the same PATH, so its shared
+ * folders are cached.
+ */
+export function programSearch(parts: readonly SystemPart[]): ProgramSearch {
+  let known: { readonly path: string; readonly shared: string | undefined } = { path: '', shared: undefined }
+  return (program, path = '') => {
+    if (program.includes('/')) return undefined
+    if (path !== known.path) known = { path, shared: sharedFolders(path, parts) }
+    const problem = known.shared === undefined ? undefined : programProblem(program, '/', known.shared)
+    if (problem === undefined) return undefined
+    const named = JSON.stringify(program.slice(0, 300))
+    return { ...problem, what: `${named} was not found (PATH is ${JSON.stringify(path.slice(0, 500))})` }
+  }
+}
+
+/** Undefined for a PATH with folders of the room or relative ones. */
+function sharedFolders(path: string, parts: readonly SystemPart[]): string | undefined {
+  const folders = path.split(':')
+  const isPlain = folders.every((folder) => folder.startsWith('/') && !folder.startsWith(INSIDE.room))
+  return isPlain ? folders.filter((folder) => isInSight(folder, parts)).join(':') : undefined
+}
+
+/** Whether a path of the machine names the same file in the room. */
+const isInSight = (path: string, parts: readonly SystemPart[]): boolean =>
   parts.some((part) =>
     part.kind === 'bind'
       ? part.from === part.to && isBelow(path, part.to)

@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from '../../model/command.ts'
-import type { Run, Runtime } from '../run/runtime.ts'
+import { PLAIN_COMMAND, type Run, type Runtime } from '../run/runtime.ts'
 import type { RoomRuntimeOptions } from './room-runtime.ts'
 
 export interface Trial {
@@ -42,18 +41,5 @@ export async function tryRoom(
 }
 
 export const plainRun = ({ script, room, limits }: { script: string } & Pick<Run, 'room' | 'limits'>): Run => ({
-  ...{ command: commandOf(script), room, limits, hooks: {} },
-})
-
-const commandOf = (script: string): Command => ({
-  argv: ['/bin/sh', '-c', script],
-  env: [],
-  workingDirectory: '',
-  inputs: { root: undefined, files: [], uris: [] },
-  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
-  platform: [],
-  image: undefined,
-  limits: {},
-  network: false,
-  cacheable: false,
+  ...{ command: { ...PLAIN_COMMAND, argv: ['/bin/sh', '-c', script] }, room, limits, hooks: {} },
 })

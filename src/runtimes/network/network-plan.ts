@@ -2,12 +2,13 @@ import { isIPv4 } from 'node:net'
 import { type AddressRange, reachRanges, SPECIAL_RANGES } from '../../base/address-rules.ts'
 
 /**
- * The routes of a room's network. The translator (slirp4netns or pasta) runs outside and connects to whatever address it
- * is sent, so the room's own routing table has to keep packets from addresses that are not public.
+ * The routes of a room's network. The translator (slirp4netns or pasta) runs outside and connects to whatever address
+ * it is sent, so the room's own routing table has to keep packets from addresses that are not public.
  *
- * Routes alone are not enough: a program may bind a socket to the interface, and the kernel then takes a destination without a
- * route to be a neighbour (net/ipv4/route.c, ip_route_output_key_hash_rcu: "Apparently, routing tables are wrong"). So no neighbour but the
- * gateway can be resolved: its entry is permanent, and the interface sends no ARP request.
+ * Routes alone are not enough: a program may bind a socket to the interface, and the kernel then takes a destination
+ * without a route to be a neighbour (net/ipv4/route.c, ip_route_output_key_hash_rcu: "Apparently, routing tables are
+ * wrong"). So no neighbour but the gateway can be resolved: its entry is permanent, and the interface sends no ARP
+ * request.
  */
 export const INTERFACE = 'tap0'
 /** From the benchmark range (RFC 2544), which no private network uses. */
@@ -25,15 +26,23 @@ const NAME_TABLE = 5353
 
 export interface NetworkPlan {
   readonly reach: readonly string[]
-  /** Addresses that the names among `reach` resolve to. */
+  /** Addresses that the names in `reach` resolve to. */
   readonly resolved: readonly string[]
   /** Addresses of this machine. */
   readonly own: readonly string[]
   readonly nameServers: readonly string[]
+  /** Whether the translator forwards multicast to the host's network. */
+  readonly forwardsMulticast: boolean
 }
 
+/**
+ * For multicast from a socket with a source address or an interface, the kernel looks up neither a route nor a
+ * neighbour (net/ipv4/route.c, net/ipv4/arp.c: arp_constructor). It does apply the IPsec policies of the namespace.
+ */
+const NO_MULTICAST = ['224.0.0.0/4', '240.0.0.0/4'].map((range) => `xfrm policy add dst ${range} dir out action block`)
+
 /** Lines for `ip -batch`. */
-export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan): string {
+export function networkBatch({ reach, resolved, own, nameServers, forwardsMulticast }: NetworkPlan): string {
   const listed = [...reachRanges(reach), ...resolved.map(single)].filter(({ family }) => family === 'ipv4')
   const open = (range: AddressRange): boolean => listed.some((each) => covers(each, range))
   const exact = new Set(listed.filter(({ prefix }) => prefix === 32).map(({ address }) => address))
@@ -59,6 +68,7 @@ export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan)
         (protocol) => `rule add to ${address}/32 ipproto ${protocol} dport 53 lookup ${NAME_TABLE}`,
       ),
     ]),
+    ...(forwardsMulticast ? NO_MULTICAST : []),
   ]
   return `${lines.join('\n')}\n`
 }

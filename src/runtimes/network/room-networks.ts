@@ -11,7 +11,7 @@ export interface RoomNetworks {
    * Not available for the machine's own network.
    */
   connect(pid: number): Promise<RoomNetwork>
-  /** It is the machine's own network: rooms can reach every address. */
+  /** The network is the machine's own: rooms can reach every address. */
   readonly isMachine: boolean
 }
 

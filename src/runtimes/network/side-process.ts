@@ -8,7 +8,7 @@ const BATCH_MS = 10_000
 /** A helper process beside the worker. It ends with the worker: a pipe from the worker closes. */
 export interface SideProcess {
   readonly pid: number
-  /** Resolves with its output when it is ready; rejects with its error output when it ended before. */
+  /** Resolves when the process is ready. Rejects with its error output when it ends before that. */
   readonly ready: Promise<void>
   /** The end of its standard error. */
   words(): string
@@ -24,18 +24,18 @@ export interface SideProcessSpec {
    * is ready.
    */
   readonly extra?: 'life and ready'
-  /** It ends its own child when its input ends, so it must not be killed before that. */
+  /** The process ends its own child when its input ends, so it must not be killed before that. */
   readonly isGuard?: boolean
 }
 
-/** Starts one. Without descriptors of its own it lives until its input ends, and is ready when it writes output. */
+/** Starts a helper process. Without `extra` it runs until its input ends, and is ready when it writes output. */
 export function startBeside({ argv, user, extra, isGuard = false }: SideProcessSpec): SideProcess {
   const [program = '', ...words] = argv
   const child = spawn(program, words, {
     stdio: extra === undefined ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     cwd: '/',
-    detached: true, // Ctrl+C is for the worker, which then ends it
+    detached: true, // Ctrl+C ends the worker, which then ends this process
     ...user,
   })
   for (const stream of child.stdio) stream?.on('error', () => {}) // its exit code reports how it ended

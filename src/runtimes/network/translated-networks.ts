@@ -32,7 +32,7 @@ interface Kit {
   readonly translator: Translator
 }
 
-/** Its only purpose is to hold the namespaces while they are set up and joined; it ends with the worker. */
+/** A program that holds the namespaces while they are set up and joined. It ends with the worker. */
 const KEEPER = ['/bin/sh', '-c', 'echo ready; exec cat > /dev/null']
 const LOOK_ROUNDS = 250
 const LOOK_MS = 20
@@ -46,7 +46,7 @@ const LOOK_MS = 20
 export function translatedNetworks(options: TranslatedNetworksOptions): RoomNetworks {
   const found = new Map<string, Promise<Kit>>()
   const kitFor = (user: NetworkUser): Promise<Kit> => {
-    // Each room may have its own user; a result for one of them holds for all.
+    // Each room may have its own user. The result for one of them applies to all.
     const key = user === undefined ? 'own' : user.uid === 0 ? 'root' : 'other'
     const kit = found.get(key) ?? findKit(user, options)
     found.set(key, kit)
@@ -128,8 +128,14 @@ async function connectNetwork(
   const inside = [kit.nsenter, ...(options.isRoot ? [] : owner), net, kit.ip]
   if (!kit.translator.tellsReady) await configured(inside, translator, options.clock)
   const [names, resolved] = [await nameService(), await resolvedNames(options.reach)]
-  const plan = { reach: options.reach, resolved: [...resolved.values()].flat(), own: options.own() }
-  await runNetworkTool([...inside, '-batch', '-'], networkBatch({ ...plan, nameServers: names.servers }), undefined)
+  const batch = networkBatch({
+    reach: options.reach,
+    resolved: [...resolved.values()].flat(),
+    own: options.own(),
+    nameServers: names.servers,
+    forwardsMulticast: kit.translator.forwardsMulticast,
+  })
+  await runNetworkTool([...inside, '-batch', '-'], batch, undefined)
   const files = await written(options.folder, {
     '/etc/resolv.conf': resolvConf(names),
     '/etc/hosts': hostsFile(resolved, INSIDE.hostname),

@@ -49,7 +49,7 @@ export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined 
     if (stat !== undefined) found.set(pid, stat)
   }
   const [oldest] = [...found.values()].filter(({ terminal }) => isPseudo(terminal)).sort(byAge)
-  // A pid outside the tree belongs to an unrelated process.
+  // A foreground group outside the tree belongs to an unrelated process.
   if (oldest === undefined || ![...found.values()].some(({ group }) => group === oldest.foreground)) return undefined
   return { number: numberOf(oldest.terminal), foreground: oldest.foreground }
 }

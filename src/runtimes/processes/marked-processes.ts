@@ -25,7 +25,7 @@ export interface MarkedTree {
   readonly since: number
 }
 
-/** Read at once, before the pid can be reused. */
+/** Call it at once, before the kernel can reuse the pid. */
 export const startOf = (pid: number): number => statOf(pid)?.startedAt ?? 0
 
 /**
@@ -100,7 +100,7 @@ const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/e
 
 export interface ProcessStat {
   readonly isDead: boolean
-  /** It is exiting and has no other thread: it will not run again. */
+  /** The process is exiting and has no other thread: it will not run again. */
   readonly isLeaving: boolean
   readonly isStopped: boolean
   readonly parent: number

@@ -29,7 +29,7 @@ export function memoryBytesOf(pids: readonly number[]): number {
 const kibIn = (status: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024
 
-/** None for a process that is gone or that may not be inspected. */
+/** Returns none for a process that has ended or that the kernel does not allow to inspect. */
 function descriptorsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`)

@@ -33,7 +33,7 @@ async function pidIn(file: string): Promise<number> {
   return Number(readFileSync(file, 'utf8'))
 }
 
-describe('a room whose maker was taken over', () => {
+describe('room whose init process is controlled by a hostile command', () => {
   const begin = () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-taken-'))
     const options = launcherOptions(false)
@@ -43,7 +43,7 @@ describe('a room whose maker was taken over', () => {
     return { file: join(folder, 'pid'), options, launcher: localLauncher(options) }
   }
 
-  testWith('unshare', 'ends with its launch, though nothing marks its processes', async () => {
+  testWith('unshare', 'all its processes end with the launch, without any marker', async () => {
     const { file, launcher } = begin()
     const end = await new Promise<LaunchEnd>(
       (ended) => void launcher.start(orderOf(taken(file, 'exit 0')), { ...IGNORED, ended }),
@@ -53,7 +53,7 @@ describe('a room whose maker was taken over', () => {
     await launcher.close()
   })
 
-  testWith('unshare', 'ends when it is stopped', async () => {
+  testWith('unshare', 'all its processes end when the launch is stopped', async () => {
     const { file, launcher } = begin()
     const ended = Promise.withResolvers<LaunchEnd>()
     const launch = launcher.start(orderOf(taken(file, 'exec sleep 300')), { ...IGNORED, ended: ended.resolve })
@@ -64,7 +64,7 @@ describe('a room whose maker was taken over', () => {
     await launcher.close()
   })
 
-  testWith('unshare', 'that outlived its launcher ends when the next one starts', async () => {
+  testWith('unshare', 'processes that outlived their launcher end when the next launcher starts', async () => {
     const { file, launcher, options } = begin()
     const ended = Promise.withResolvers<LaunchEnd>()
     launcher.start(orderOf(taken(file, 'exec sleep 300')), { ...IGNORED, ended: ended.resolve })

@@ -4,12 +4,12 @@ import type { SendSignal } from './send-signal.ts'
 import { tryRead } from './small-files.ts'
 
 /**
- * The first process of a room's pid namespace. When it dies the kernel kills every process of the namespace, whatever their
- * names, parents, sessions and environments are, and it becomes a zombie only after the last of them is dead
- * (pid_namespaces(7)). So to end a room for certain is to kill this process and to wait until it is dead.
+ * The first process of a room's pid namespace. When it dies the kernel kills every process of the namespace, whatever
+ * their names, parents, sessions and environments are. It becomes a zombie only after the last of them is dead
+ * (pid_namespaces(7)). So the runtime ends a room reliably by killing this process and waiting until it is dead.
  *
- * Node cannot open a pidfd without native code. The pid together with the start time names a process as surely: the kernel
- * gives the same pid to another process, but not within the same hundredth of a second.
+ * Node cannot open a pidfd without native code. The pid together with the start time identifies a process as reliably:
+ * the kernel reuses a pid, but not within the same hundredth of a second.
  */
 export interface RoomInit {
   readonly pid: number
@@ -30,13 +30,13 @@ function initWith(pid: number): RoomInit | undefined {
   return startedAt !== undefined && inside ? { pid, startedAt } : undefined
 }
 
-/** It is dead, and with it all processes of its namespace. */
+/** Returns true when the init is dead, and with it all processes of its namespace. */
 export function isDead({ pid, startedAt }: RoomInit): boolean {
   const stat = statOf(pid)
   return stat === undefined || stat.isDead || stat.startedAt !== startedAt
 }
 
-/** The first such process among the descendants, for programs that do not report it. */
+/** Finds the init among the descendants of the leader, for programs that do not report it. */
 export function initBelow(leader: number): RoomInit | undefined {
   for (let level = [leader]; level.length > 0; level = level.flatMap(childrenOf))
     for (const pid of level) {
@@ -51,7 +51,7 @@ export class RoomInitWatch {
   readonly #keep: (init: RoomInit) => void
   readonly #send: SendSignal
   #isWanted = true
-  #words = ''
+  #text = ''
   init: RoomInit | undefined
 
   constructor(keep: (init: RoomInit) => void, send: SendSignal) {
@@ -60,10 +60,10 @@ export class RoomInitWatch {
   }
 
   /** A piece of the status. After the init is known the rest is ignored. */
-  heard(words: string): void {
+  readStatus(text: string): void {
     if (this.init !== undefined || !this.#isWanted) return
-    this.#words += words
-    const pid = NAMED.exec(this.#words)?.[1]
+    this.#text += text
+    const pid = NAMED.exec(this.#text)?.[1]
     if (pid === undefined) return
     this.#isWanted = false // later text may come from the command
     this.found(initWith(Number(pid)))

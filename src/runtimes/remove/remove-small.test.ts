@@ -14,7 +14,7 @@ const room = (): string => {
   return path
 }
 
-test('a few files and directories are gone, and what links lead to stays', async () => {
+test('a small tree is removed, and the targets of its symlinks are kept', async () => {
   const path = room()
   const outside = join(folder, 'outside')
   mkdirSync(outside)
@@ -27,19 +27,19 @@ test('a few files and directories are gone, and what links lead to stays', async
   expect(readdirSync(outside)).toEqual(['kept'])
 })
 
-test('many are left to who takes longer', async () => {
+test('a tree of 40 files is left in place', async () => {
   const path = room()
   for (let i = 0; i < 40; i++) writeFileSync(join(path, `root/${i}`), '')
   expect(await isRemovedSmall(path)).toBe(false)
   expect(readdirSync(join(path, 'root'))).toHaveLength(41)
 })
 
-test('a name that is not text is none of its business', async () => {
+test('a tree with a name that is not UTF-8 is left in place', async () => {
   const path = room()
   writeFileSync(Buffer.concat([Buffer.from(`${path}/root/`), Buffer.from([0xff, 0xfe])]), '')
   expect(await isRemovedSmall(path)).toBe(false)
 })
 
-test('what is gone already is not its affair', async () => {
+test('isRemovedSmall is false for a path that does not exist', async () => {
   expect(await isRemovedSmall(join(folder, 'none'))).toBe(false)
 })

@@ -1,12 +1,12 @@
 import { type Dirent, readdir, rmdir, unlink } from 'node:fs'
 
-/** Larger directories are for `removeTree`. */
+/** `removeTree` removes larger directories. */
 const SMALL_ENTRIES = 32
 
 /**
- * Removes a directory with few entries, as most commands leave it; returns false when it has more or an entry cannot be
- * removed: some entries may be gone then. Uses callbacks, which avoids the cost of a promise per entry, and never
- * synchronous calls, which can block for milliseconds while the file system writes its journal.
+ * Removes a directory with at most SMALL_ENTRIES entries, which most commands leave. Returns false when it has more, or
+ * when an entry cannot be removed; some entries may be removed then. Callbacks avoid the cost of a promise per entry.
+ * Synchronous calls could block for milliseconds while the file system writes its journal.
  */
 export async function isRemovedSmall(root: string): Promise<boolean> {
   const all: Entry[] = [{ path: root, isDirectory: true }]

@@ -13,7 +13,7 @@ function scratch(): Disposable & { readonly path: string; readonly outside: stri
   return { path, outside, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-test('what is deeper than any path reaches is removed, and nothing beyond a symlink in it', async () => {
+test('a tree deeper than PATH_MAX is removed, and nothing behind its symlinks', async () => {
   using at = scratch()
   const name = 'd'.repeat(200)
   // A process can reach directories that no path can name.
@@ -30,7 +30,7 @@ test('what is deeper than any path reaches is removed, and nothing beyond a syml
   expect(readdirSync(at.outside)).toEqual(['kept'])
 })
 
-test('an ordinary tree is removed, and what is not there is no fault', async () => {
+test('a tree is removed, and removing it again is no error', async () => {
   using at = scratch()
   mkdirSync(join(at.path, 'a/b'), { recursive: true })
   symlinkSync(at.outside, join(at.path, 'a/link'))

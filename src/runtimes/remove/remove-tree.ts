@@ -17,7 +17,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** As bytes: names need not be valid UTF-8. */
+/** Reads names as bytes, because they need not be valid UTF-8. */
 async function flatten(place: string): Promise<void> {
   for (let next = 0, made = 1; next < made; next++) {
     const here = Buffer.from(`${place}/${next}`)

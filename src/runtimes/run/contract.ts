@@ -53,12 +53,12 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
     afterAll(() => made.close())
     const go = (run: Run, signal: AbortSignal = never): Promise<RunEnd> => made.runtime.run(run, signal)
 
-    test('works here, and says how well', async () => {
+    test('the probe reports that the runtime works, with its limits', async () => {
       const probe = await made.runtime.probe()
       expect(probe).toMatchObject({ works: true, limits: { wallMs: 'all', outputBytes: 'all' } })
     })
 
-    test('a command that ends well is ok, with what it wrote', async () => {
+    test('a command that exits with 0 is ok, with its output', async () => {
       using room = emptyRoom()
       const end = await go(runOf(shell('echo out; echo err >&2'), { room }))
       expect(end).toMatchObject({ cause: 'ok', exitCode: 0, signal: undefined, reason: undefined })
@@ -75,14 +75,14 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       ['SEGV', 139],
       ['TERM', 143],
       ['KILL', 137],
-    ] as const)('a command that dies of SIG%s says so', async (signal, exitCode) => {
+    ] as const)('a command killed by SIG%s ends with the cause signal', async (signal, exitCode) => {
       using room = emptyRoom()
       const end = await go(runOf(shell(`kill -${signal} $$`), { room }))
       expect(end).toMatchObject({ cause: 'signal', exitCode, signal: `SIG${signal}` })
       expect(end.reason).toContain(`SIG${signal}`)
     })
 
-    test('it runs in its working directory, and what it makes stays there', async () => {
+    test('a command runs in its working directory, and its files stay there', async () => {
       using room = emptyRoom()
       mkdirSync(join(room.path, 'a/b'), { recursive: true, mode: 0o777 })
       chmodSync(join(room.path, 'a/b'), 0o777)
@@ -94,7 +94,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(readFileSync(join(room.path, 'a/b/out.txt'), 'utf8')).toBe('hello')
     })
 
-    test('a working directory that is not there, is a file, or leads out is the fault of who asked', async () => {
+    test('a working directory that is missing, is a file, or leads out of the room is invalid', async () => {
       using room = emptyRoom()
       writeFileSync(join(room.path, 'file'), '')
       symlinkSync('/', join(room.path, 'out'))
@@ -107,7 +107,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
         })
     })
 
-    test('it sees the environment that was declared', async () => {
+    test('a command sees its declared environment', async () => {
       using room = emptyRoom()
       const odd = 'line one\nline two\t"quotes" \'more\' $HOME `id` \u{1f600} =x='
       const env = [
@@ -136,7 +136,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(seen.has('VITEST')).toBe(false)
     })
 
-    test('arguments come as they are', async () => {
+    test('arguments arrive unchanged', async () => {
       using room = emptyRoom()
       const argv = [
         '',
@@ -164,12 +164,12 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       ['a variable without a name', { argv: ['env'], env: [{ name: '', value: 'x' }] }],
       ['a name with an equals sign', { argv: ['env'], env: [{ name: 'A=B', value: 'x' }] }],
       ['a value with a NUL', { argv: ['env'], env: [{ name: 'A', value: '\0' }] }],
-    ])('%s is the fault of who asked', async (_, command) => {
+    ])('%s is invalid', async (_, command) => {
       using room = emptyRoom()
       await expect(go(runOf(command.argv, { room, command }))).rejects.toMatchObject({ fault: { kind: 'invalid' } })
     })
 
-    test('output that is no text comes as it is', async () => {
+    test('binary output arrives unchanged', async () => {
       using room = emptyRoom()
       const bytes = randomBytes(100_000)
       writeFileSync(join(room.path, 'bytes'), bytes)
@@ -177,7 +177,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(Buffer.compare(Buffer.from(end.stdout.bytes), bytes)).toBe(0)
     })
 
-    test('output is handed over while the command runs', async () => {
+    test('output is passed on while the command runs', async () => {
       using room = emptyRoom()
       const heard = Promise.withResolvers<void>()
       const lines: string[] = []
@@ -196,7 +196,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(text(end.stdout.bytes)).toBe(lines.join(''))
     })
 
-    test('a megabyte of input is read whole, and nobody minds when it is not', async () => {
+    test('1 MiB of input can be read completely, and unread input is no error', async () => {
       using room = emptyRoom()
       async function* stdin(): AsyncGenerator<Uint8Array> {
         for (let i = 0; i < 16; i++) yield randomBytes(65_536)
@@ -207,18 +207,18 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(deaf.cause).toBe('ok')
     })
 
-    test('without input it reads nothing', async () => {
+    test('without input, stdin is empty', async () => {
       using room = emptyRoom()
       expect(text((await go(runOf(['cat'], { room }))).stdout.bytes)).toBe('')
     })
 
-    test('its output can be opened by name', async () => {
+    test('/dev/stdout and /dev/stderr can be opened by name', async () => {
       using room = emptyRoom()
       const end = await go(runOf(shell('echo a > /dev/stdout; echo b > /dev/stderr'), { room }))
       expect([text(end.stdout.bytes), text(end.stderr.bytes), end.exitCode]).toEqual(['a\n', 'b\n', 0])
     })
 
-    test('100 MB of output under a limit of 1 MB: its beginning and its end are kept, and it is not held up', async () => {
+    test('of 100 MB of output under a limit of 1 MB, the beginning and the end are kept, without blocking the command', async () => {
       using room = emptyRoom()
       const limits = { outputBytes: 1_000_000, wallMs: 60_000 }
       const script = 'echo begin; head -c 100000000 /dev/zero | tr "\\0" x; echo end; echo done >&2'
@@ -238,16 +238,16 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(live).toBeLessThan(1_100_000)
     })
 
-    test('output of just the limit is whole', async () => {
+    test('output of exactly the limit is kept whole', async () => {
       using room = emptyRoom()
       const end = await go(runOf(shell('printf 0123456789'), { room, limits: { outputBytes: 10 } }))
       expect([text(end.stdout.bytes), end.stdout.droppedBytes]).toEqual(['0123456789', 0])
     })
 
-    test('a command that runs too long is ended, and what it wrote until then is there', async () => {
+    test('a command that exceeds wallMs is killed, and its output so far is kept', async () => {
       using room = emptyRoom()
       const script = 'echo before; while :; do echo more; done'
-      // The limit counts from the start of what makes the room, which may take longer than a short limit on a busy machine.
+      // The limit counts from the start of the room, which on a busy machine may take longer than a short limit.
       for (let wallMs = 300; ; wallMs *= 4) {
         const end = await go(runOf(shell(script), { room, limits: { wallMs, outputBytes: 5000 } }))
         expect(end).toMatchObject({ cause: 'timeout', signal: 'SIGKILL' })
@@ -259,7 +259,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       }
     })
 
-    test('a command that ignores signals is ended all the same', async () => {
+    test('a command that ignores signals is killed at its wall time limit', async () => {
       using room = emptyRoom()
       const end = await go(
         runOf(shell('trap "" TERM INT HUP; while :; do sleep 1; done'), { room, limits: { wallMs: 200 } }),
@@ -267,14 +267,14 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(end.cause).toBe('timeout')
     })
 
-    test('cancelled before its start it is never started', async () => {
+    test('a command cancelled before its start is never started', async () => {
       using room = emptyRoom()
       const end = await go(runOf(shell('touch started'), { room }), AbortSignal.abort())
       expect(end.cause).toBe('cancelled')
       expect(existsSync(join(room.path, 'started'))).toBe(false)
     })
 
-    test('cancelled while it runs it ends, with all that it started', async () => {
+    test('a command cancelled while it runs ends with all processes that it started', async () => {
       using room = emptyRoom()
       const abort = new AbortController()
       const mark = sleepMark()
@@ -289,7 +289,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(await nobodyRuns(mark)).toBe(true)
     })
 
-    test('what is left behind by a command that has ended is ended too, and does not hold it up', async () => {
+    test('processes left behind by an ended command are killed, and do not delay its end', async () => {
       using room = emptyRoom()
       const mark = sleepMark()
       const script = `sleep ${mark} & echo 1; (setsid sleep ${mark} & echo 2); (env -i sleep ${mark} & echo 3)`
@@ -299,7 +299,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(await nobodyRuns(mark)).toBe(true)
     })
 
-    test('a program that is not there is a result with the exit code of a shell, and words', async () => {
+    test('a missing program ends as not-started with exit code 127 and its name in stderr', async () => {
       using room = emptyRoom()
       const end = await go(runOf(['no-such-program', 'x'], { room }))
       expect(end).toMatchObject({ cause: 'not-started', exitCode: 127 })
@@ -307,7 +307,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(text(end.stderr.bytes)).toContain('no-such-program')
     })
 
-    test('a file that is not a program is a result too', async () => {
+    test('a file that is not executable ends as not-started with exit code 126', async () => {
       using room = emptyRoom()
       writeFileSync(join(room.path, 'plain'), 'x', { mode: 0o644 })
       expect(await go(runOf(['./plain'], { room }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
@@ -315,14 +315,14 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       expect(await go(runOf(['./'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
     })
 
-    test('arguments that are too long for the system are a result too', async () => {
+    test("arguments above the kernel's limit end as not-started with exit code 126 (E2BIG)", async () => {
       using room = emptyRoom()
       const end = await go(runOf(['echo', 'x'.repeat(3_000_000)], { room }))
       expect(end).toMatchObject({ cause: 'not-started', exitCode: 126 })
       expect(end.reason).toContain('E2BIG')
     })
 
-    test('a program with a slash is looked for from the working directory', async () => {
+    test('a program name with a slash is relative to the working directory', async () => {
       using room = emptyRoom()
       mkdirSync(join(room.path, 'sub'), { mode: 0o777 })
       writeFileSync(join(room.path, 'tool'), '#!/bin/sh\necho "tool in $(basename "$PWD")"\n', { mode: 0o755 })
@@ -333,7 +333,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
     limitsContract(() => made.runtime)
     processControlContract(() => made.runtime)
 
-    test('twenty at a time do not mix', async () => {
+    test('the outputs and exit codes of twenty concurrent commands do not mix', async () => {
       using room = emptyRoom()
       const runs = Array.from({ length: 20 }, (_, i) =>
         go(

@@ -1,9 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { invalid } from '../../base/fault.ts'
-import type { Command, EnvVariable } from '../../model/command.ts'
-import { isFreePlace, type RoomPlace } from '../../model/command-task.ts'
-import type { Room } from './runtime.ts'
+import type { EnvVariable } from '../../model/command.ts'
+import type { Room, RunCommand } from './runtime.ts'
 
 /**
  * The fixed paths, names and ids that a command sees in a room with namespaces, equal on every worker, so that its
@@ -29,7 +28,7 @@ const FIXED: readonly EnvVariable[] = [
 ]
 
 /** The worker's variables override the fixed ones, and the command's own override both. */
-export const environmentInside = ({ env }: Command, defaults: readonly EnvVariable[]): ReadonlyMap<string, string> =>
+export const environmentInside = ({ env }: RunCommand, defaults: readonly EnvVariable[]): ReadonlyMap<string, string> =>
   new Map([...FIXED, ...defaults, ...env].map(({ name, value }) => [name, value]))
 
 /** Maps a path in the room to the path that the command sees. */
@@ -46,29 +45,6 @@ export function readOnlyPaths(room: Room): readonly string[] {
   })
 }
 
-/** The same, with the path that the task has chosen for a place, where it has. */
-export function pathShown(path: string, room: Room): string {
-  const within = (room.places ?? []).find(({ path: part }) => isWithin(path, join(room.path, part)))
-  return within === undefined ? pathInside(path, room) : within.at + path.slice(join(room.path, within.path).length)
-}
-
-const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-
-/**
- * The parts of the room that are also mounted elsewhere, as paths of this machine. Symlinks are refused: the mount
- * would show their target.
- */
-export function shownPlaces(room: Room): readonly RoomPlace[] {
-  const closed = room.places === undefined ? [] : readOnlyPaths(room)
-  return (room.places ?? []).map(({ path: part, at, writable }) => {
-    const path = join(room.path, part)
-    if (!path.startsWith(`${room.path}/`) || realOf(path) !== path || !isFreePlace(at))
-      throw invalid(`${quoted(part)} cannot be mounted at ${quoted(at)}`)
-    const isClosed = closed.some((one) => isWithin(path, one) || isWithin(one, path))
-    return { path, at, writable: writable && !isClosed }
-  })
-}
-
 /** The directory of the root file system, for a room that names one. */
 export function rootfsOf({ rootfs }: Room): string | undefined {
   if (rootfs === undefined) return undefined
@@ -76,7 +52,7 @@ export function rootfsOf({ rootfs }: Room): string | undefined {
   return rootfs
 }
 
-function realOf(path: string): string | undefined {
+export function realOf(path: string): string | undefined {
   try {
     return realpathSync.native(path)
   } catch {

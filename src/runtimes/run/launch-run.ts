@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Launch, LaunchEnd, Launcher, LaunchSpec } from '../launcher/launcher.ts'
-import { CapturedOutput } from './captured-output.ts'
 import type { Output, Release, RunHooks } from './runtime.ts'
 
 /** The end of a launch, and whether a timeout or the caller stopped it. */
@@ -21,7 +20,7 @@ export interface LaunchRun {
   readonly order: LaunchSpec
   readonly wallMs: number | undefined
   readonly hooks: RunHooks
-  /** As in a `Run`; the launch's `isHeld` must be set, too. */
+  /** The same as `Run.held`; the launch also needs `isHeld`. */
   readonly held?: Promise<Release> | undefined
 }
 
@@ -35,7 +34,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   let allowedMs = run.held === undefined ? run.wallMs : undefined
   const timeFromNow = (): (() => void) =>
     allowedMs === undefined ? () => {} : clock.after(allowedMs, () => stop('timeout'))
-  let forgetTime = timeFromNow() // and starts anew when the command has started: a slow start does not count
+  let forgetTime = timeFromNow() // starts again when the command has started: a slow start does not count
   const begin = (): void => {
     startedAt = clock.monotonic()
     forgetTime()
@@ -62,14 +61,14 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   }
   const cancel = (): void => stop('cancelled')
   signal.addEventListener('abort', cancel)
-  if (signal.aborted) cancel() // while the launch was being prepared
+  if (signal.aborted) cancel() // aborted while the launch was being prepared
   void run.held?.then(({ wallMs }) => {
     allowedMs = wallMs
     begin()
     launch.release?.()
   })
   if (order.hasInput) void feed(launch, hooks.stdin, ended.promise)
-  hooks.reins?.({ signal: (name) => launch.signal?.(name), resize: (size) => launch.resize?.(size) })
+  hooks.control?.({ signal: (name) => launch.signal?.(name), resize: (size) => launch.resize?.(size) })
   const end = await ended.promise
   forgetTime()
   signal.removeEventListener('abort', cancel)
@@ -78,7 +77,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   return { end, stopped, wallMs, allowedMs, stdout: captured.stdout.output(), stderr: captured.stderr.output() }
 }
 
-/** Copies until either side ends. A source that fails counts as ended; the command handles the end of its input. */
+/** Copies until either side ends. A failed source counts as ended; the command sees the end of its input. */
 async function feed(launch: Launch, stdin: RunHooks['stdin'], ended: Promise<LaunchEnd>): Promise<void> {
   if (stdin === undefined) return launch.endInput()
   const pieces = stdin[Symbol.asyncIterator]()
@@ -90,9 +89,37 @@ async function feed(launch: Launch, stdin: RunHooks['stdin'], ended: Promise<Lau
       await launch.write(next.value)
     }
   } catch {
-    // ended, as above
+    // counts as ended: see above
   } finally {
     launch.endInput()
     void pieces.return?.()
+  }
+}
+
+/** Keeps the output of a process, within the limit that its launcher enforces. */
+export class CapturedOutput {
+  readonly #pieces: Buffer[] = []
+  #length = 0
+  #tail: Buffer = Buffer.alloc(0)
+  #dropped = 0
+
+  add(bytes: Uint8Array): void {
+    this.#pieces.push(Buffer.from(bytes))
+    this.#length += bytes.length
+  }
+
+  /** The number of bytes that were dropped, and the last of them. */
+  drop(count: number, tail: Uint8Array): void {
+    this.#dropped = count
+    this.#tail = Buffer.from(tail)
+  }
+
+  /** The tail replaces as many bytes before it, so that the total stays within the limit. */
+  output(): Output {
+    const droppedAt = Math.max(0, this.#length - this.#tail.length)
+    const head = Buffer.concat(this.#pieces, this.#dropped === 0 ? this.#length : droppedAt)
+    if (this.#dropped === 0) return { bytes: head, droppedBytes: 0, droppedAt: head.length }
+    const droppedBytes = this.#length - droppedAt + this.#dropped - this.#tail.length
+    return { bytes: Buffer.concat([head, this.#tail]), droppedBytes, droppedAt }
   }
 }

@@ -1,11 +1,10 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { invalid } from '../../base/fault.ts'
-import type { Command } from '../../model/command.ts'
-import type { Room } from './runtime.ts'
+import type { Room, RunCommand } from './runtime.ts'
 
 /** Checks that hold on every worker. System calls accept no NUL, and an `=` would end a variable's name. */
-export function mustBeRunnable({ argv, env }: Command): void {
+export function mustBeRunnable({ argv, env }: RunCommand): void {
   if (argv[0] === undefined || argv[0] === '') throw invalid('the command has no program to run')
   for (const each of argv) mustBeText(each, 'an argument of the command')
   for (const { name, value } of env) {
@@ -16,7 +15,7 @@ export function mustBeRunnable({ argv, env }: Command): void {
   }
 }
 
-/** It becomes the name of a directory, and part of a variable. */
+/** The name becomes a directory name and part of an environment variable. */
 export function mustBeName(name: string): void {
   if (!/^[A-Za-z0-9][\w.-]{0,199}$/.test(name))
     throw invalid(`${JSON.stringify(name.slice(0, 200))} is no name for a room`)
@@ -31,7 +30,8 @@ function mustBeText(text: string, what: string): void {
  * Returns the absolute working directory. It must be a directory of the inputs, and must not lead out through a
  * symlink.
  */
-export function workingDirectoryOf({ workingDirectory }: Command, room: Room): string {
+export function workingDirectoryOf({ workingDirectory }: RunCommand, room: Room): string {
+  if (workingDirectory === '') return room.path
   const named = JSON.stringify(workingDirectory.slice(0, 200))
   if (workingDirectory.startsWith('/') || workingDirectory.includes('\0') || workingDirectory.split('/').includes('..'))
     throw invalid(`the working directory ${named} is not a path within the inputs`)
@@ -82,11 +82,17 @@ export function programProblem(program: string, cwd: string, path: string | unde
   return { code: worst, what: `${named} was not found (${along})` }
 }
 
-/** Synchronous: microseconds, where promises take 0.1 ms each. */
+/**
+ * Synchronous: the calls take microseconds, and promises take 0.1 ms each. Most folders of a PATH lack the program, and
+ * that does not throw.
+ */
 function problemOf(path: string): string | undefined {
   try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return 'ENOENT'
+    if (!found.isFile()) return 'EACCES'
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile() ? undefined : 'EACCES'
+    return undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
   }

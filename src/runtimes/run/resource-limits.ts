@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Limits } from '../../model/command.ts'
 import type { LaunchLimits } from '../launcher/launcher.ts'
-import type { Room } from './runtime.ts'
+import type { Room, Runtime } from './runtime.ts'
 
 /**
- * Inherited limits, set by prlimit(1) of util-linux before the command: same process, same environment, about 1 ms.
- * Soft and hard limits are equal, so that the command cannot raise them. Not included: memory as address space
- * (programs with a garbage collector reserve far more than they use), and the number of processes (counted per user
- * over all rooms, and not at all for root).
+ * Inherited limits, set by prlimit(1) of util-linux before the command. It keeps the process and the environment, and
+ * takes about 1 ms. Soft and hard limits are equal, so the command cannot raise them. Two limits are not included:
+ * memory as address space, because programs with a garbage collector reserve far more than they use; and the number of
+ * processes, which the kernel counts per user over all rooms, and not at all for root.
  */
 export function limitedArgv(prlimit: string | undefined, argv: readonly string[], limits: Limits): readonly string[] {
   const flags = limitFlags(limits)
@@ -48,3 +48,16 @@ function mostOpenFiles(): number {
   const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return hard === undefined ? Number.MAX_SAFE_INTEGER : Number(hard)
 }
+
+/** The limits of a run that sets none itself. */
+export type DefaultLimits = Required<Pick<Limits, 'memoryBytes' | 'pids'>>
+
+/** Limits memory and processes of every run: a run without limits must not use the whole machine. */
+export const limitedByDefault = (inner: Runtime, { memoryBytes, pids }: DefaultLimits): Runtime => ({
+  ...inner,
+  run(run, signal) {
+    const { limits } = run
+    const all = { ...limits, memoryBytes: limits.memoryBytes ?? memoryBytes, pids: limits.pids ?? pids }
+    return inner.run({ ...run, limits: all }, signal)
+  },
+})

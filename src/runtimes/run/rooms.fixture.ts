@@ -23,7 +23,7 @@ export const PATH = '/usr/local/bin:/usr/bin:/bin'
 
 let rooms = 0
 
-/** A room that is removed at the end of the block. */
+/** A room that is deleted at the end of the block. */
 export function emptyRoom(): Room & Disposable {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-room-')))
   const path = join(folder, 'root')

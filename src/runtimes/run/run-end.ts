@@ -2,11 +2,10 @@ import { constants } from 'node:os'
 import { FaultError } from '../../base/fault.ts'
 import type { Limits } from '../../model/command.ts'
 import type { LaunchExit } from '../launcher/launcher.ts'
-import { NO_OUTPUT } from './captured-output.ts'
 import type { LaunchOutcome } from './launch-run.ts'
-import type { RunCause, RunEnd } from './runtime.ts'
+import type { Output, RunCause, RunEnd } from './runtime.ts'
 
-/** Chooses the cause: an action of ours takes precedence over the command's own end. */
+/** Chooses the cause. An action of the worker takes precedence over the command's own end. */
 export function runEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   const { end, stopped, wallMs, stdout, stderr } = outcome
   if (end.kind === 'refused') return refused(end.code, end.what)
@@ -67,7 +66,7 @@ function causeOf({ exitCode, signal, stopped, over, pidsRefused, allowedMs, limi
   return { cause: exitCode === 0 ? 'ok' : 'exit' }
 }
 
-/** Errors of the program or its arguments, which every worker would report. */
+/** Errors of the program or its arguments, which occur on every worker. */
 const THEIRS: ReadonlySet<string> = new Set([
   ...['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG', 'ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ELIBBAD'],
 ])
@@ -78,9 +77,11 @@ function refused(code: string, what: string): RunEnd {
   throw new FaultError({ kind: 'unavailable', what: `no process could be started: ${what}` })
 }
 
+export const NO_OUTPUT: Output = { bytes: new Uint8Array(0), droppedBytes: 0, droppedAt: 0 }
+
 const NOTHING_USED = { wallMs: 0, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } as const
 
-/** With the exit code and the message that a shell would print: users look for them in standard error. */
+/** Writes the exit code and the message that a shell would print, because users look for them in standard error. */
 export function notStarted(code: string, what: string): RunEnd {
   return {
     cause: 'not-started',
@@ -102,3 +103,31 @@ export const cancelledBeforeStart: RunEnd = {
   stdout: NO_OUTPUT,
   stderr: NO_OUTPUT,
 }
+
+/** Some signals have several names; the first is the common one. */
+const SIGNALS = new Map(
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name as NodeJS.Signals] as const)
+    .reverse(),
+)
+
+/**
+ * The program that makes the room reports the command's end as a shell would: 128 plus the signal number. So exit code
+ * 137 counts as SIGKILL, as container engines do.
+ */
+export function innerExit(exit: LaunchExit): LaunchExit {
+  const signal = exit.code === null ? undefined : SIGNALS.get(exit.code - 128)
+  return signal === undefined ? exit : { ...exit, code: null, signal }
+}
+
+/**
+ * A failed start is an error of the worker, because the program that failed is the worker's own. Arguments that are too
+ * long are the exception.
+ */
+export function mustHaveStarted(end: LaunchOutcome['end'], name: string): void {
+  if (end.kind === 'refused' && end.code !== 'E2BIG') throw broken(name, end.what)
+}
+
+/** The room could not be made: not the command's failure, and another worker may succeed. */
+export const broken = (name: string, words: string): FaultError =>
+  new FaultError({ kind: 'unavailable', what: `the ${name} could not be set up: ${words.trim().slice(0, 500)}` })

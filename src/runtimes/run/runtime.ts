@@ -12,10 +12,10 @@ export interface Runtime {
   readonly name: RuntimeName
   /** Whether it works on this machine. Called once, when a worker starts. */
   probe(): Promise<RuntimeProbe>
-  /** Announces that a run will follow soon: slow preparations run now. Cheap when none follows. */
+  /** Announces a run, so that slow preparations run now. The call is cheap when no run follows. */
   expect(): void
   /**
-   * Resolves when every process of the command is dead and all output has been passed on. Aborting the signal ends the
+   * Resolves when every process of the command is dead and all output has been forwarded. Aborting the signal ends the
    * run with the cause `cancelled`.
    */
   run(run: Run, signal: AbortSignal): Promise<RunEnd>
@@ -49,8 +49,11 @@ export interface Kept {
   readonly readOnly: boolean
   /** The command can run with another root file system. */
   readonly rootfs: boolean
-  /** The command can be controlled while it runs; and it may have a terminal, which is otherwise refused. */
-  readonly reins: boolean
+  /**
+   * The caller can control the command while it runs, and the command may have a terminal. Otherwise a terminal is
+   * refused.
+   */
+  readonly control: boolean
   readonly terminal: boolean
 }
 
@@ -70,10 +73,33 @@ export interface Room {
   readonly rootfs?: string
   /** Parts of the room that a Docker container also mounts at other paths; other runtimes ignore it. */
   readonly places?: readonly RoomPlace[]
+  /** Files and directories outside the room that a Docker container mounts; other runtimes ignore it. */
+  readonly mounts?: readonly RoomMount[]
 }
 
+/** The caller must trust the source: a command must not choose it. */
+export interface RoomMount {
+  /** A path of this machine. */
+  readonly source: string
+  /** The path that the command sees. If it is in the room, a file or directory must exist there as a mount point. */
+  readonly at: string
+  readonly writable: boolean
+}
+
+/** The parts of a command that a runtime needs: inputs are in the room already. */
+export type RunCommand = Pick<Command, 'argv' | 'env' | 'workingDirectory' | 'platform' | 'image' | 'network'>
+
+/** A command at the root of its room, without further requests. */
+export const PLAIN_COMMAND = {
+  env: [],
+  workingDirectory: '',
+  platform: [],
+  image: undefined,
+  network: false,
+} as const satisfies Omit<RunCommand, 'argv'>
+
 export interface Run {
-  readonly command: Command
+  readonly command: RunCommand
   readonly room: Room
   /**
    * The index in argv before which the image's entrypoint is inserted. Not inserted by default, or without an image.
@@ -85,8 +111,8 @@ export interface Run {
   /** The size of the terminal that replaces all three standard streams; undefined for none. */
   readonly terminal?: TerminalSize | undefined
   /**
-   * The command is started ahead of time and waits. When this resolves it begins: only then its time is counted,
-   * `started` is called, and limits are watched. Only rooms with namespaces support this.
+   * The command is started ahead of time and waits until this resolves. Only then its time is counted, `started` is
+   * called, and limits are watched. Only rooms with namespaces support this.
    */
   readonly held?: Promise<Release> | undefined
 }
@@ -96,7 +122,7 @@ export interface Release {
   readonly wallMs: number | undefined
 }
 
-/** All optional. */
+/** Callbacks and input of a run. */
 export interface RunHooks {
   readonly started?: () => void
   /** Output as it arrives, up to the limit, and then a tail; the bytes are valid during the call only. */
@@ -105,7 +131,7 @@ export interface RunHooks {
   /** The command's standard input; empty when left out. */
   readonly stdin?: AsyncIterable<Uint8Array>
   /** Called once, with the control of the running command. */
-  readonly reins?: (reins: ProcessControl) => void
+  readonly control?: (control: ProcessControl) => void
 }
 
 /** Controls a running command. Calls before its program has started wait for it; calls after its end do nothing. */
@@ -136,7 +162,10 @@ export type RunCause =
 
 export interface RunEnd {
   readonly cause: RunCause
-  /** As a shell reports it: 128 plus the signal number; 127 or 126 for a program that could not be started. */
+  /**
+   * The exit code that a shell would report: 128 plus the signal number, or 127 or 126 for a program that could not be
+   * started.
+   */
   readonly exitCode: number
   readonly signal: string | undefined
   /** An explanation, when the cause is neither `ok` nor `exit`, or when a limit contributed. */
@@ -159,7 +188,7 @@ export interface Usage {
   /** All processes together, including killed ones; undefined where not measured. */
   readonly cpuUserMs: number | undefined
   readonly cpuSystemMs: number | undefined
-  /** When the kernel counts, it includes the page cache of files that were read and written. */
+  /** If the kernel counts it, the value includes the page cache of files that were read and written. */
   readonly peakMemoryBytes: number | undefined
   /**
    * `counted` by the kernel for all processes (including about 1 ms for the start of the first), or `sampled`: usage

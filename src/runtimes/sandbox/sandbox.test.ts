@@ -12,7 +12,7 @@ import { tinyRootfs } from './tiny-rootfs.fixture.ts'
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
-describeWith('bwrap', 'the sandbox', () => {
+describeWith('bwrap', 'sandbox', () => {
   runtimeContract('through a spawner, with control groups where there are any', async () =>
     sandboxBy({ way: 'spawner', useGroups: true }),
   )
@@ -24,7 +24,7 @@ describeWith('bwrap', 'the sandbox', () => {
       sandboxBy({ way: 'spawner', useGroups: true, more: { user: undefined } }),
     )
 
-  describe('what a command sees', () => {
+  describe('view of a command', () => {
     const says = async (runtime: Runtime, script: string): Promise<string> => {
       using room = emptyRoom()
       const end = await runtime.run(runOf(shell(script), { room, command: { env: [] } }), never)
@@ -32,7 +32,7 @@ describeWith('bwrap', 'the sandbox', () => {
       return text(end.stdout.bytes)
     }
 
-    test('is the same on every machine: user, names, times, paths, environment', async () => {
+    test('user, host name, time zone, paths and variables are the same on every machine', async () => {
       await using sandbox = sandboxBy({ way: 'direct', useGroups: true })
       const { runtime } = sandbox
       expect(await says(runtime, 'id; hostname; pwd; date +%Z; whoami')).toBe(
@@ -57,7 +57,7 @@ describeWith('bwrap', 'the sandbox', () => {
       )
     })
 
-    test('is a system that nobody can write to, and places of its own that are gone afterwards', async () => {
+    test('the system is read-only, and /tmp, /dev/shm and /room are writable and empty for the next command', async () => {
       await using sandbox = sandboxBy({ way: 'direct', useGroups: true })
       const script =
         'for d in / /usr /etc /dev /bin /proc/sys/kernel; do (: > $d/windlass-x) 2>/dev/null && echo wrote $d; done; for d in /tmp /dev/shm /room; do : > $d/windlass-x && echo made $d; done'
@@ -65,7 +65,7 @@ describeWith('bwrap', 'the sandbox', () => {
       expect(await says(sandbox.runtime, 'ls -A /tmp /dev/shm /room')).not.toContain('windlass-x')
     })
 
-    test('without a folder for temporary files is memory of a fixed size', async () => {
+    test('without a folder for temporary files, /tmp is a tmpfs of a fixed size', async () => {
       await using sandbox = sandboxBy({ way: 'direct', useGroups: true })
       using room = emptyRoom()
       const end = await sandbox.runtime.run(
@@ -75,7 +75,7 @@ describeWith('bwrap', 'the sandbox', () => {
       expect([end.cause, text(end.stderr.bytes)]).toEqual(['exit', expect.stringContaining('No space left')])
     })
 
-    test('may be more of the machine, if the worker says so', async () => {
+    test('the worker can add read-only paths of the machine', async () => {
       const path = mkdtempSync('/var/tmp/windlass-extra-')
       using _extra = { [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
       chmodSync(path, 0o755)
@@ -87,7 +87,7 @@ describeWith('bwrap', 'the sandbox', () => {
     })
   })
 
-  describe('a rootfs', () => {
+  describe('rootfs', () => {
     const runIn = async (rootfs: string, argv: readonly string[]): Promise<RunEnd> => {
       await using sandbox = sandboxBy({ way: 'direct', useGroups: true })
       using room = emptyRoom()
@@ -95,7 +95,7 @@ describeWith('bwrap', 'the sandbox', () => {
       return await sandbox.runtime.run(runOf(argv, { room: { ...room, rootfs }, command }), never)
     }
 
-    test('is all that a command sees of a system, limits and all', async () => {
+    test('a command sees only its rootfs, read-only, beside /proc, /room and /tmp', async () => {
       using rootfs = tinyRootfs()
       const script = 'cat /etc/motd; echo /*; : > out; (: > /etc/x) 2>/dev/null || echo closed'
       const end = await runIn(rootfs.path, ['sh', '-c', script])
@@ -106,19 +106,19 @@ describeWith('bwrap', 'the sandbox', () => {
       expect(root).not.toContain('/usr/bin')
     })
 
-    test('without the program is a result', async () => {
+    test('a program missing from the rootfs ends with exit code 127, and a file that is no program with 126', async () => {
       using rootfs = tinyRootfs()
       expect(await runIn(rootfs.path, ['python3'])).toMatchObject({ cause: 'not-started', exitCode: 127 })
       expect(await runIn(rootfs.path, ['/etc/motd'])).toMatchObject({ cause: 'not-started', exitCode: 126 })
     })
 
-    test('that is not there, is the machine itself, or a way to elsewhere is the fault of who asked', async () => {
+    test('a rootfs that is missing, is /, or is reached through a symlink or /proc is invalid', async () => {
       for (const rootfs of ['/', '/nowhere', '/bin/../etc', 'etc', '/proc/self/root'])
         await expect(runIn(rootfs, ['true']), rootfs).rejects.toMatchObject({ fault: { kind: 'invalid' } })
     })
   })
 
-  test('a room that cannot be made is a fault of ours, not the result of a command', async () => {
+  test('a room that cannot be created is unavailable, and the probe gives the reason', async () => {
     await using sandbox = sandboxBy({ way: 'direct', useGroups: true, more: { readable: ['/no/such/folder'] } })
     using room = emptyRoom()
     const run = runOf(['true'], { room })
@@ -130,7 +130,7 @@ describeWith('bwrap', 'the sandbox', () => {
   })
 
   testWhere(IS_ROOT, 'only root can give a room to another user')(
-    'a folder that its user cannot reach is a reason',
+    "the probe fails for a folder that the room's user cannot reach",
     async () => {
       using closed = emptyRoom()
       const folder = join(closed.path, 'closed')
@@ -140,12 +140,12 @@ describeWith('bwrap', 'the sandbox', () => {
     },
   )
 
-  test('what a room has of its own cannot be shown to it as well', async () => {
+  test('a readable path inside /tmp is refused by the probe', async () => {
     await using sandbox = sandboxBy({ way: 'direct', useGroups: true, more: { readable: ['/tmp/x'] } })
     expect(await sandbox.runtime.probe()).toMatchObject({ works: false, reason: expect.stringContaining('/tmp/x') })
   })
 
-  test('more arguments than bubblewrap takes are refused in words', async () => {
+  test('9,000 arguments are refused as not-started, with a reason', async () => {
     await using sandbox = sandboxBy({ way: 'direct', useGroups: true })
     using room = emptyRoom()
     const end = await sandbox.runtime.run(runOf(['true', ...Array(9000).fill('x')], { room }), never)

@@ -1,27 +1,14 @@
-import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import type { Limits } from '../../model/command.ts'
 import type { LauncherFacts } from '../launcher/launcher.ts'
-import { makeEtc } from '../namespaces/etc-folder.ts'
-import { type IpcWay, ipcSettingsOf } from '../namespaces/ipc-limits.ts'
-import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
-import { systemOfMachine } from '../namespaces/system-view.ts'
+import type { IpcWay } from '../namespaces/ipc-limits.ts'
+import { keptLimits, networkFor, networkProblem, notesOn } from '../namespaces/room-runtime.ts'
 import { canLimitIpc } from '../namespaces/try-ipc.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
-import { firstRunnable } from '../run/first-runnable.ts'
-import { launchRun } from '../run/launch-run.ts'
-import { cancelledBeforeStart, notStarted } from '../run/run-end.ts'
+import { type LaunchOutcome, launchRun } from '../run/launch-run.ts'
+import { broken, cancelledBeforeStart, innerExit, mustHaveStarted, notStarted, runEnd } from '../run/run-end.ts'
 import type { Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
-import { sandboxEnd } from './sandbox-end.ts'
-import { type SandboxKit, sandboxLaunch } from './sandbox-launch.ts'
-import { seccompFilter } from './seccomp/filter.ts'
-import { ROOM_RULES, SYSTEM_V_RULES } from './seccomp/rules.ts'
-
-export interface SandboxOptions extends RoomRuntimeOptions {
-  /** The architecture, as Node names it. */
-  readonly arch: string
-}
+import { makeKit, type SandboxOptions } from './sandbox-kit.ts'
+import { sandboxLaunch } from './sandbox-launch.ts'
 
 /**
  * Runs commands in rooms that bubblewrap makes: own processes, users, network and mounts, a read-only system, no
@@ -29,18 +16,13 @@ export interface SandboxOptions extends RoomRuntimeOptions {
  */
 export function sandboxRuntime(options: SandboxOptions): Runtime {
   const { launcher, clock } = options
-  let kit: Promise<SandboxKit> | undefined
-  const ready = (): Promise<SandboxKit> => {
-    kit ??= makeKit(options)
-    kit.catch(() => {}) // reported to each caller of `ready`
-    return kit
-  }
-  void ready()
+  const kit = makeKit(options)
+  kit.catch(() => {}) // reported to each caller of `probe` and `run`
   let ipcWay: Promise<IpcWay> | undefined
   const ipc = (facts: LauncherFacts): Promise<IpcWay> => (ipcWay ??= ipcWayOf(facts, options, begin))
   const begin = async (run: Run, way: IpcWay, signal: AbortSignal): Promise<RunEnd> => {
-    await using network = await networkFor(run, options)
-    const order = sandboxLaunch({ run, network }, { ...(await ready()), ipcWay: way }, options)
+    await using network = run.command.network ? await networkFor(run, options) : undefined
+    const order = sandboxLaunch({ run, network, ipcWay: way }, await kit, options)
     if ('what' in order) return notStarted(order.code, order.what)
     if (signal.aborted) return cancelledBeforeStart
     const { limits, hooks, held } = run
@@ -50,12 +32,12 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
     name: 'sandbox',
     async probe(): Promise<RuntimeProbe> {
       try {
-        const { facts, takesSizes } = await ready()
+        const { facts, takesSizes } = await kit
         await tryRoom(runtime, options, SECURED)
         const unsized = takesSizes ? [] : ['this bubblewrap (before 0.7) gives /dev/shm no size: memory limits hold it']
         const refused = (await ipc(facts)) === 'refused' ? [NO_SYSTEM_V] : []
         const notes = [...unsized, ...refused, ...notesOn(facts, options)]
-        const keeps = { network: true, readOnly: true, rootfs: true, reins: true, terminal: true }
+        const keeps = { network: true, readOnly: true, rootfs: true, control: true, terminal: true }
         const limits = keptLimits(facts, options)
         return {
           works: true,
@@ -71,8 +53,9 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
     },
     expect: () => launcher.expect(),
     async run(run, signal): Promise<RunEnd> {
-      const { facts } = await ready()
-      return await begin(run, ipcSettingsOf(run, facts).length === 0 ? 'counted' : await ipc(facts), signal)
+      const { facts } = await kit
+      const isCounted = facts.memory === 'all' || run.limits.memoryBytes === undefined
+      return await begin(run, isCounted ? 'counted' : await ipc(facts), signal)
     },
   }
   return runtime
@@ -91,33 +74,43 @@ async function ipcWayOf(
   return (await canLimitIpc((run) => begin(run, 'limited', never), folder)) ? 'limited' : 'refused'
 }
 
-async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions): Promise<SandboxKit> {
-  const [bwrap, prlimit] = await Promise.all([firstRunnable('bwrap'), firstRunnable('prlimit')])
-  if (bwrap === undefined) throw new Error('bubblewrap is not installed (no bwrap)')
-  if (prlimit === undefined) throw new Error('util-linux is not installed (no prlimit)')
-  const bytes = seccompFilter(arch)
-  if (bytes === undefined) throw new Error(`no seccomp filter for the architecture ${arch}`)
-  const { stdout: words } = await promisify(execFile)(bwrap, ['--help'], { env: {} })
-  const etc = await makeEtc(folder)
-  const filter = join(folder, 'seccomp.bpf')
-  await writeFile(filter, bytes, { mode: 0o644 })
-  const filterWithoutIpc = join(folder, 'seccomp-without-ipc.bpf')
-  const without = seccompFilter(arch, [...ROOM_RULES, ...SYSTEM_V_RULES])
-  await writeFile(filterWithoutIpc, without ?? bytes, { mode: 0o644 })
-  const system = systemOfMachine(etc, readable)
-  return {
-    bwrap,
-    prlimit,
-    filter,
-    filterWithoutIpc,
-    system,
-    takesSizes: words.includes('--size '),
-    facts: await launcher.facts(),
-  }
-}
-
 /** The output that a correctly secured room prints: its user, no capabilities, no_new_privs, a filter. */
 const SECURED = {
   script: 'id -u; sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
   says: '1000\n0000000000000000\n0000000000000000\n1\n2\n',
+}
+
+/** Bubblewrap's messages for errors of execvp(3). */
+const CODES: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Not a directory': 'ENOTDIR',
+  'Exec format error': 'ENOEXEC',
+  'Argument list too long': 'E2BIG',
+  'Too many levels of symbolic links': 'ELOOP',
+  'File name too long': 'ENAMETOOLONG',
+  'Is a directory': 'EACCES',
+}
+
+/**
+ * Bubblewrap exits with 1 when it cannot make the room, and otherwise with the command's exit code; the status pipe
+ * distinguishes the two: it contains an exit code only when the command was started.
+ */
+function sandboxEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
+  const { end, stopped } = outcome
+  mustHaveStarted(end, 'sandbox')
+  if (end.kind === 'refused') return runEnd(outcome, limits)
+  const { exit } = end
+  const wasEnded = stopped !== undefined || exit.over !== undefined || exit.signal !== null
+  if (!wasEnded && exit.status?.includes('"exit-code"') !== true) return unmade(outcome)
+  return runEnd({ ...outcome, end: { kind: 'exited', exit: innerExit(exit) } }, limits)
+}
+
+function unmade({ stderr }: LaunchOutcome): RunEnd {
+  const printed = Buffer.from(stderr.bytes).toString()
+  const [, program, why = ''] = /^bwrap: execvp (.*): ([^:\n]+)\n?$/s.exec(printed) ?? []
+  if (program === undefined) throw broken('sandbox', printed)
+  const code = CODES[why] ?? 'UNKNOWN'
+  const named = JSON.stringify(program.slice(0, 300))
+  return notStarted(code, code === 'ENOENT' ? `${named} was not found` : `${named} cannot be run: ${why} (${code})`)
 }

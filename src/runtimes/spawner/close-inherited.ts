@@ -16,7 +16,7 @@ export function closeInherited(first: number): void {
     try {
       closeSync(fd)
     } catch {
-      // the descriptor of the directory listing itself
+      // the descriptor of the directory listing itself, already closed
     }
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { droppedIn, type FrameKind, FrameWriter, SPAWNER_FRAME, SpawnerFrameReader } from './frames.ts'
 
-/** A failed property prints its seed; WINDLASS_SEED runs that one again. */
+/** A failed property prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 200, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
@@ -12,7 +12,7 @@ const written = (write: (writer: FrameWriter) => void): Buffer => {
   return Buffer.concat(pieces)
 }
 
-test('frames arrive as they were sent, however the bytes are divided', () => {
+test('frames are read as they were written, however the bytes are divided', () => {
   const anyFrame = fc.record({
     kind: fc.constantFrom(...Object.values(SPAWNER_FRAME)),
     launch: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -38,7 +38,7 @@ test('frames arrive as they were sent, however the bytes are divided', () => {
   )
 })
 
-test('how much was dropped comes exactly, beyond four gigabytes too', () => {
+test('the count of dropped bytes is exact above 4 GiB', () => {
   const tail = Buffer.from('the end')
   let heard: ReturnType<typeof droppedIn> | undefined
   const reader = new SpawnerFrameReader((_, __, payload) => {

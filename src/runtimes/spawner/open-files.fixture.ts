@@ -1,4 +1,4 @@
-/** A worker whose command prints which files it has open. */
+/** A worker whose command prints its open files. */
 import { bareBy } from '../bare/bare.fixture.ts'
 import { emptyRoom, runOf, shell } from '../run/rooms.fixture.ts'
 

@@ -18,8 +18,8 @@ export type SpawnerOpening = Pick<LocalLauncherOptions, 'name' | 'folder' | 'use
 const SPAWNER_FD = 3
 
 /**
- * The main function of a spawner process: it starts what the worker requests and reports the results; when the worker
- * is gone it kills the remaining processes and exits.
+ * The main function of a spawner process. It starts the processes that the worker requests and reports their ends. When
+ * the worker's socket closes, it kills the remaining processes and exits.
  */
 export function serveSpawner(spawner: SpawnerProcess): void {
   closeInherited(SPAWNER_FD + 1)
@@ -36,7 +36,7 @@ export function serveSpawner(spawner: SpawnerProcess): void {
         void launcher.facts().then((facts) => writer.json(SPAWNER_FRAME.hello, 0, facts))
         return
       case SPAWNER_FRAME.start: {
-        const listener = telling(writer, number, () => launches.delete(number))
+        const listener = reporting(writer, number, () => launches.delete(number))
         const started = launcher?.start(jsonIn(payload) as LaunchSpec, listener)
         if (started !== undefined) launches.set(number, started)
         return
@@ -69,7 +69,7 @@ export function serveSpawner(spawner: SpawnerProcess): void {
   socket.once('close', () => void Promise.resolve(launcher?.close()).finally(() => spawner.exit()))
 }
 
-const telling = (writer: FrameWriter, number: number, over: () => void): LaunchListener => ({
+const reporting = (writer: FrameWriter, number: number, over: () => void): LaunchListener => ({
   started: () => writer.send(SPAWNER_FRAME.started, number),
   output: (stream, bytes) => writer.send(SPAWNER_FRAME[stream], number, bytes),
   dropped: (stream, count, tail) => writer.dropped(SPAWNER_FRAME[`${stream}Dropped`], number, { count, tail }),

@@ -15,8 +15,8 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 const script = 'echo $PPID $$; sleep 60 & echo $!; (setsid sleep 61 & echo $!); wait'
 const numbersIn = (words: string): number[] => words.trim().split(/\s+/).map(Number)
 
-describe.each([true, false])('with control groups: %s', (useGroups) => {
-  test('when the spawner dies so do its processes; the run is a fault, and the next one works', async () => {
+describe.each([true, false])('spawner (control groups: %s)', (useGroups) => {
+  test('a killed spawner takes its processes with it; the run is unavailable, and the next run works', async () => {
     await using bare = bareBy('spawner', useGroups)
     using room = emptyRoom()
     let heard = ''
@@ -34,14 +34,14 @@ describe.each([true, false])('with control groups: %s', (useGroups) => {
     expect(text(next.stdout.bytes)).toBe('again\n')
   })
 
-  test('when the worker is killed its spawner ends what it started, and then itself', async () => {
+  test('the spawner of a killed worker kills its processes, then exits', async () => {
     const { pids } = await workerAndAll(useGroups, ({ worker }) => worker.kill('SIGKILL'))
     for (const pid of pids) expect(await isGone(pid), `${pid}`).toBe(true)
   })
 
-  test('when both are killed the next worker of that name ends what they left', async () => {
+  test('after both were killed, the next worker of that name kills their processes', async () => {
     const { name, pids } = await workerAndAll(useGroups, ({ worker, spawner: pid }) => {
-      worker.kill('SIGSTOP') // it must not learn of the other's end
+      worker.kill('SIGSTOP') // the worker must not notice the end of its spawner
       process.kill(pid, 'SIGKILL')
       worker.kill('SIGKILL')
     })
@@ -80,7 +80,7 @@ async function workerAndAll(
   return { name: `test-${worker.pid}-1`, pids: numbersIn(heard) }
 }
 
-test('a hundred orders at once are all carried out', async () => {
+test('a hundred concurrent launches all run', async () => {
   await using bare = bareBy('spawner', true)
   using room = emptyRoom()
   const ends = Array.from({ length: 100 }, (_, i) =>
@@ -91,7 +91,7 @@ test('a hundred orders at once are all carried out', async () => {
   )
 })
 
-test('a spawner has nothing left open when its orders are done', async () => {
+test('a spawner has no leaked descriptors after 70 launches', async () => {
   await using bare = bareBy('spawner', true)
   using room = emptyRoom()
   const open = async (i: number): Promise<number> => {
@@ -113,7 +113,7 @@ test('a spawner has nothing left open when its orders are done', async () => {
   expect(await open(70)).toBeLessThanOrEqual(before + 12) // spare groups hold open descriptors
 })
 
-test('a spawner that does not end when it is told to is killed, with what it had started', async () => {
+test('a spawner that does not exit on request is killed, with its processes', async () => {
   const options = launcherOptions(false)
   const hasty = { ...realClock, after: (ms: number, done: () => void) => realClock.after(ms / 50, done) }
   const launcher = launcherBy('spawner', { ...options, clock: hasty })
@@ -136,7 +136,7 @@ test('a spawner that does not end when it is told to is killed, with what it had
   rmSync(options.folder, { recursive: true })
 })
 
-test('what the worker was started with, open, is not handed on to commands', () => {
+test('a descriptor that the worker inherited is not passed on to commands', () => {
   const file = fileURLToPath(new URL('./open-files.fixture.ts', import.meta.url))
   const script = 'exec 9< /dev/null; exec "$0" "$1"'
   const seen = spawnSync('/bin/sh', ['-c', script, process.execPath, file], { encoding: 'utf8' })
@@ -149,7 +149,7 @@ test('what the worker was started with, open, is not handed on to commands', () 
   expect(seen.stdout).toContain('/fd/2')
 })
 
-test('a runtime whose spawner does not start says why', async () => {
+test('the probe of a runtime whose spawner cannot start gives the reason', async () => {
   const options = launcherOptions(false)
   const launcher = spawner({ ...options, node: '/no/such/node', entry: new URL(import.meta.url) })
   const runtime = bareRuntime({ launcher, clock: realClock, env: [], user: undefined, outputBytes: 1 })
@@ -157,7 +157,7 @@ test('a runtime whose spawner does not start says why', async () => {
   rmSync(options.folder, { recursive: true })
 })
 
-test('a spawner that cannot be started is a fault with its reason', async () => {
+test('facts() of a spawner that cannot start throws with the reason', async () => {
   const options = launcherOptions(false)
   const launcher = spawner({ ...options, node: '/no/such/node', entry: new URL(import.meta.url) })
   await expect(launcher.facts()).rejects.toThrow('/no/such/node')

@@ -7,10 +7,10 @@ const never = new AbortController().signal
 
 /** A run that is controlled interactively. */
 interface Session {
-  readonly reins: ProcessControl
+  readonly control: ProcessControl
   type(text: string): void
   endInput(): void
-  /** Resolves when it has written this since the last call. */
+  /** Resolves when the command has written these words since the last call. */
   reads(words: string): Promise<void>
   readonly end: Promise<RunEnd>
 }
@@ -30,26 +30,26 @@ export function processControlContract(runtime: () => Runtime): void {
     terminal: size,
   })
 
-  test('a signal reaches the command, and not who made its room', async (context) => {
-    await keeping(context, 'reins', 'reins')
+  test('a signal reaches the command, and not the program that created its room', async (context) => {
+    await keeping(context, 'control', 'control')
     using room = emptyRoom()
     const run = open(runOf(shell('trap "echo caught; exit 7" INT; echo ready; while :; do sleep 0.05; done'), { room }))
     await run.reads('ready')
-    run.reins.signal('SIGINT')
+    run.control.signal('SIGINT')
     await run.reads('caught')
     expect(await run.end).toMatchObject({ cause: 'exit', exitCode: 7 })
   })
 
-  test('a signal that comes too early waits for its command', async (context) => {
-    await keeping(context, 'reins', 'reins')
+  test('a signal sent before the start is delivered to the command', async (context) => {
+    await keeping(context, 'control', 'control')
     using room = emptyRoom()
     const run = open(runOf(['sleep', '20'], { room }))
-    run.reins.signal('SIGTERM')
+    run.control.signal('SIGTERM')
     expect(await run.end).toMatchObject({ cause: 'signal', signal: 'SIGTERM' })
   })
 
-  test('what is typed arrives while it runs, and its input ends when it is ended', async (context) => {
-    await keeping(context, 'reins', 'reins')
+  test('typed input arrives while the command runs, and stdin ends when the input ends', async (context) => {
+    await keeping(context, 'control', 'control')
     using room = emptyRoom()
     const run = open(runOf(shell('while read -r line; do echo "<$line>"; done; echo over'), { room }))
     run.type('one\n')
@@ -61,19 +61,19 @@ export function processControlContract(runtime: () => Runtime): void {
     expect(await run.end).toMatchObject({ cause: 'ok' })
   })
 
-  test('at a terminal it sees one, of the size that was asked for, and hears of another', async (context) => {
+  test('a command at a terminal sees its size, and each change of it', async (context) => {
     await keeping(context, 'terminal', 'terminals')
     using room = emptyRoom()
     const script =
       'tty -s && [ -t 1 ] && [ -t 2 ] && echo terminal; stty size; while [ "$(stty size)" = "33 101" ]; do sleep 0.01; done; stty size; echo "$TERM"'
     const run = open(at({ rows: 33, columns: 101 }, script, room))
     await run.reads('terminal\r\n33 101\r\n')
-    run.reins.resize({ rows: 50, columns: 12 })
+    run.control.resize({ rows: 50, columns: 12 })
     await run.reads('50 12\r\nxterm-256color')
     expect(await run.end).toMatchObject({ cause: 'ok', exitCode: 0 })
   })
 
-  test('at a terminal Ctrl-C and a signal reach what is in front, which no longer ends well', async (context) => {
+  test('Ctrl-C and a signal reach the foreground process of a terminal', async (context) => {
     await keeping(context, 'terminal', 'terminals')
     using room = emptyRoom()
     const script =
@@ -82,15 +82,15 @@ export function processControlContract(runtime: () => Runtime): void {
     await run.reads('ready')
     run.type('\u0003')
     await run.reads('caught')
-    run.reins.signal('SIGINT')
+    run.control.signal('SIGINT')
     await run.reads('caught')
     run.type('touch x\n')
     await run.reads('<touch x>')
-    run.reins.signal('SIGKILL')
+    run.control.signal('SIGKILL')
     expect(await run.end).toMatchObject({ exitCode: 137 })
   })
 
-  test('at a terminal words stay as they are, and the end of input is a key', async (context) => {
+  test('arguments are unchanged at a terminal, and Ctrl-D ends the input', async (context) => {
     await keeping(context, 'terminal', 'terminals')
     using room = emptyRoom()
     const words = ["it's", '$HOME', '`id`', 'a  b', '"', '\\', '*', '']
@@ -129,11 +129,11 @@ function sessionOf(runtime: Runtime, run: Run): Session {
     stdin: stdin(),
     stdout: hear,
     stderr: hear,
-    reins: waiting.resolve,
+    control: waiting.resolve,
   }
   const end = runtime.run({ ...run, hooks }, never)
   return {
-    reins: {
+    control: {
       signal: (name) => void waiting.promise.then((given) => given.signal(name)),
       resize: (size) => void waiting.promise.then((given) => given.resize(size)),
     },

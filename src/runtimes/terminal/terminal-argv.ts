@@ -4,10 +4,10 @@ import { mismatch } from '../run/mismatch.ts'
 import type { Run } from '../run/runtime.ts'
 
 /**
- * A terminal without native code: script(1) makes one for its command, inside the room, and copies input and output. It
- * takes the terminal's size from its own terminal, and it has none: so a shell beside it reads sizes from a descriptor
- * and applies them with stty(1). All three run in the room like any other process of the command. The shell must be the
- * parent of both: script waits for whichever child ends first.
+ * A terminal without native code: script(1) makes one for its command, inside the room, and copies input and output.
+ * script copies the size from its own terminal, and it has none here. So a shell beside it reads sizes from a
+ * descriptor and applies them with stty(1). All three run in the room like any other process of the command. The shell
+ * must be the parent of both, because script waits for the child that ends first.
  */
 const AT_TERMINAL = `
 fd=$1 inner=$2
@@ -23,7 +23,7 @@ exec 9<&-
 SHELL=/bin/sh "$script" -qfec "$inner" /dev/null
 exit $?`
 
-/** The processes of a terminal beside the command's own: two shells, script, and sometimes stty. */
+/** The processes of a terminal in addition to the command's own: two shells, script, and sometimes stty. */
 export const TERMINAL_PROCESSES = 4
 
 const STANDARD_STREAMS = 3

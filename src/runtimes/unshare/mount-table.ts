@@ -7,7 +7,7 @@ import type { Room } from '../run/runtime.ts'
 /** Mount points for devices: empty files, made once. */
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
 
-/** Only those that this kernel has. */
+/** Only the paths that this kernel has. */
 const SWITCHES = ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/sysrq-trigger'].filter((path) => existsSync(path))
 
 const SHM = 'size=64m,mode=1777,nosuid,nodev'
@@ -37,7 +37,7 @@ export function mountTable({ root, dev, system, room, network, isRoots }: MountS
     ...system.map((part) => (part.kind === 'bind' ? bind(part.from, part.to, `${BOUND},ro`) : linked(part, bind))),
     ...(network?.files ?? []).map(({ from, to }) => bind(from, to, 'bind,ro,nosuid,nodev')),
     line('proc', at('/proc'), 'proc', 'nosuid,nodev,noexec,X-mount.mkdir'),
-    // Root may change it under any name.
+    // Root could change the settings under any name, so they are mounted read-only.
     ...SWITCHES.map((path) => bind(at(path), path, 'bind,ro,nosuid,nodev,noexec,nofail')),
     // The room's init, which the command must not access.
     line('tmpfs', at('/proc/1'), 'tmpfs', 'ro,size=4k,mode=555,nosuid,nodev,noexec'),

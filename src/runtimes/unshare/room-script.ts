@@ -8,10 +8,10 @@ const STATUS_FD = 4
 export const MADE = 'made'
 
 /**
- * The room's init, with all rights in its own namespaces: it makes the room, drops all rights, and starts the command
- * as its child. The /proc that it finds is the worker's: there it reads its pid in the worker's namespace. As pid 1 it
- * reaps zombies, and when it ends the kernel kills all others. The second user namespace gives the command a uid other
- * than root's, and no rights; a third cannot be made.
+ * The script of the room's init, which has all rights in its own namespaces. It makes the room, drops all rights, and
+ * starts the command as its child. Its first /proc is the worker's, where it reads its pid in the worker's namespace.
+ * As pid 1 it reaps zombies, and when it ends the kernel kills all other processes. The second user namespace gives the
+ * command a uid other than root's and no rights; a third cannot be made.
  */
 export const roomScript = (ipc: readonly IpcSetting[]): string => `
 set -e

@@ -1,7 +1,6 @@
 import type { Limits } from '../../model/command.ts'
-import { broken, innerExit, mustHaveStarted } from '../namespaces/inner-end.ts'
 import type { LaunchOutcome } from '../run/launch-run.ts'
-import { notStarted, runEnd } from '../run/run-end.ts'
+import { broken, innerExit, mustHaveStarted, notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 import { MADE } from './room-script.ts'
 

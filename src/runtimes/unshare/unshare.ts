@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
-import { problemInside } from '../namespaces/program-inside.ts'
 import {
   belongsToRoot,
   keptLimits,
@@ -12,7 +11,7 @@ import {
   notesOn,
   type RoomRuntimeOptions,
 } from '../namespaces/room-runtime.ts'
-import { type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
+import { type ProgramSearch, programSearch, type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
 import { canLimitIpc } from '../namespaces/try-ipc.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
@@ -35,6 +34,7 @@ interface Kit {
   readonly root: string
   readonly dev: string
   readonly system: readonly SystemPart[]
+  readonly programProblem: ProgramSearch
   readonly facts: LauncherFacts
 }
 
@@ -57,8 +57,9 @@ const NAMESPACES = [
 ]
 
 /**
- * Runs commands in rooms made with programs that every Linux has: unshare(1) and mount(8). Like the sandbox, without
- * the seccomp filter: a vulnerability of the kernel can be used to break out. For machines without bubblewrap.
+ * Runs commands in rooms made with programs that every Linux has: unshare(1) and mount(8). The isolation is that of the
+ * sandbox without the seccomp filter, so a command can use a kernel vulnerability to break out. For machines without
+ * bubblewrap.
  */
 export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
   const { launcher, clock } = options
@@ -77,7 +78,7 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
           ...(hasIpc ? [] : [UNCOUNTED]),
           ...notesOn(facts, options),
         ]
-        const keeps = { network: true, readOnly: true, rootfs: false, reins: true, terminal: true }
+        const keeps = { network: true, readOnly: true, rootfs: false, control: true, terminal: true }
         const limits = keptLimits(facts, options)
         return {
           works: true,
@@ -120,7 +121,7 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
     throw mismatch('rooms made by unshare can only use the root file system of the machine')
   const cwd = workingDirectoryOf(command, room)
   const env = environmentInside(command, options.env)
-  const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)
+  const problem = kit.programProblem(command.argv[0] as string, env.get('PATH'))
   if (problem !== undefined) return problem
   const { pids } = limits
   const own = run.terminal === undefined ? 0 : TERMINAL_PROCESSES
@@ -134,8 +135,8 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
     ...[kit.unshare, ...NAMESPACES, ...(network === undefined ? ['--net'] : [])],
     ...['/bin/sh', '-c', roomScript(ipcSettingsOf(run, kit.facts)), 'sh', kit.root, pathInside(cwd, room)],
     ...[...env].map(([name, value]) => `${name}=${value}`),
-    // Used even without limits: after prlimit(1) a program may have any name, where env(1) would take one with an = for
-    // a variable.
+    // prlimit(1) is used even without limits. After it a program may have any name; env(1) would treat a name with an =
+    // as a variable.
     ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...argvInTerminal(run, env, fds)],
   ]
   return {
@@ -166,7 +167,7 @@ async function makeKit({ launcher, folder, readable = [] }: RoomRuntimeOptions):
   for (const name of DEVICES) await writeFile(join(dev, name), '')
   for (const [name, target] of LINKS) await symlink(target, join(dev, name))
   const system = systemOfMachine(await makeEtc(folder), readable)
-  return { unshare, prlimit, root, dev, system, facts: await launcher.facts() }
+  return { unshare, prlimit, root, dev, system, programProblem: programSearch(system), facts: await launcher.facts() }
 }
 
 const LINKS = [

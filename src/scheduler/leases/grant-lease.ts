@@ -1,15 +1,24 @@
 import { dequeue } from '../queue/enqueue.ts'
-import { moveTask } from '../queue/queue-state.ts'
-import { NO_LEASE, type Task } from '../queue/records.ts'
-import { estimatedMs } from '../queue/requirement-group.ts'
-import { accountUsage, charge, correctCharge } from '../shares/shares.ts'
+import { NO_LEASE, type RequirementGroup, type Task } from '../queue/records.ts'
+import { accountUsage, charge, correctCharge } from '../shares/usage-accounts.ts'
 import { noteInputs } from '../workers/affinity.ts'
-import { linkLease, moveToSlot, unlinkLease } from '../workers/held-leases.ts'
-import { returnAmounts, takeAmounts, type Worker } from '../workers/worker.ts'
-import { quietUntil, watchWorker } from '../workers/worker-watch.ts'
-import { freeWorker } from '../workers/workers-state.ts'
-import type { AttemptLease } from './lease.ts'
-import { currentLease, type LeaseState } from './lease-state.ts'
+import type { HeldLease, HeldLeases, Worker } from '../workers/records.ts'
+import { freeWorker, watchWorker } from '../workers/worker.ts'
+import { type AttemptLease, currentLease, type LeaseState } from './lease-table.ts'
+
+/** The weight of the latest attempt in the learned duration of a group. */
+const LEARNING = 0.2
+
+/** Updates the learned duration. Whole milliseconds: V8 would store a fraction outside of the object. */
+export function learnDuration(group: RequirementGroup, tookMs: number): void {
+  group.estimateMs = Math.round(group.estimateMs + LEARNING * (tookMs - group.estimateMs))
+}
+
+/**
+ * The caller's estimate counts, but at least a quarter of the learned duration: a low estimate must not gain a share.
+ */
+const estimatedMs = ({ estimateMs, group }: Task): number =>
+  Math.max(1, estimateMs === undefined ? group.estimateMs : Math.max(estimateMs, group.estimateMs / 4))
 
 /** The number of slots that a task is charged for: a task with four processors pays for four. */
 const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
@@ -20,8 +29,8 @@ export function grantLease(
   task: Task,
   { worker, staged }: { worker: Worker; staged: boolean },
 ): void {
-  dequeue(grid, task)
-  moveTask(grid, task, 'assign')
+  if (task.inGroup) dequeue(grid, task)
+  grid.tasks.move(task, 'assign')
   // Whole milliseconds: V8 would store a fraction outside of the lease.
   const charged = Math.round(estimatedMs(task) * widthOf(task))
   const reached = accountUsage(task.instance)
@@ -40,14 +49,15 @@ export function grantLease(
     worker.asked--
     grid.answered.push(worker)
   }
-  watchWorker(grid, worker, Math.min(quietUntil(grid, worker), grid.now + grid.options.leaseMs))
+  const expiresAt = grid.now + grid.options.leaseMs
+  watchWorker(grid, worker, expiresAt)
   grid.effects.push({
     kind: 'leased',
     task: task.id,
     worker: worker.id,
     fencing: { epoch, counter },
     attempt: task.attempt,
-    expiresAt: grid.now + grid.options.leaseMs,
+    expiresAt,
     prefetch: staged,
   })
 }
@@ -60,7 +70,7 @@ export function attachLease(task: Task, lease: AttemptLease, worker: Worker): vo
   if (lease.staged) task.group.pool.staged.add(lease)
   else {
     worker.used++
-    takeAmounts(worker, task.demand)
+    worker.free.take(task.demand)
   }
 }
 
@@ -80,7 +90,7 @@ export function startStaged(grid: LeaseState, task: Task, worker: Worker): void 
   moveToSlot(worker, lease)
   lease.stagedIn?.delete(lease)
   worker.used++
-  takeAmounts(worker, task.demand)
+  worker.free.take(task.demand)
   grid.effects.push({ kind: 'begin', task: task.id, worker: worker.id, fencing: lease.fencing })
 }
 
@@ -92,13 +102,16 @@ export function detachLease(grid: LeaseState, task: Task, lease: AttemptLease | 
   if (lease.staged) lease.stagedIn?.delete(lease)
   else {
     worker.used--
-    returnAmounts(worker, task.demand)
+    worker.free.giveBack(task.demand)
   }
   lease.worker = undefined
   freeWorker(grid, worker)
 }
 
-/** Ends the lease. The instance pays for `ranMs`, the time that its command ran, and not for time that the grid lost. */
+/**
+ * Ends the lease. The instance is charged for `ranMs`, the time that its command ran, and not for time that the grid
+ * lost.
+ */
 export function releaseLease(grid: LeaseState, task: Task, ranMs: number): AttemptLease | undefined {
   const lease = currentLease(grid, task)
   if (lease === undefined) return undefined
@@ -114,4 +127,43 @@ export function releaseLease(grid: LeaseState, task: Task, ranMs: number): Attem
   instance.active--
   group.active--
   return lease
+}
+
+export function linkLease(held: HeldLeases, lease: HeldLease): void {
+  const next = lease.staged ? undefined : held.firstStaged
+  const previous = next === undefined ? held.lastHeld : next.previousHeld
+  lease.nextHeld = next
+  lease.previousHeld = previous
+  if (next === undefined) held.lastHeld = lease
+  else next.previousHeld = lease
+  if (previous === undefined) held.firstHeld = lease
+  else previous.nextHeld = lease
+  if (!lease.staged) return
+  held.firstStaged ??= lease
+  held.staged++
+}
+
+export function unlinkLease(held: HeldLeases, lease: HeldLease): void {
+  const { nextHeld: next, previousHeld: previous } = lease
+  if (held.firstStaged === lease) held.firstStaged = next
+  if (next === undefined) held.lastHeld = previous
+  else next.previousHeld = previous
+  if (previous === undefined) held.firstHeld = next
+  else previous.nextHeld = next
+  lease.nextHeld = undefined
+  lease.previousHeld = undefined
+  if (lease.staged) held.staged--
+}
+
+/** The staged lease gets a slot. */
+export function moveToSlot(held: HeldLeases, lease: HeldLease): void {
+  if (held.firstStaged === lease) {
+    held.firstStaged = lease.nextHeld
+    held.staged--
+    lease.staged = false
+    return
+  }
+  unlinkLease(held, lease)
+  lease.staged = false
+  linkLease(held, lease)
 }

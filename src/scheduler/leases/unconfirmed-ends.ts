@@ -1,14 +1,14 @@
 import { type Fencing, fencingText } from '../../model/fencing.ts'
 import type { AttemptRef, Instant } from '../model/events.ts'
-import type { Worker } from '../workers/worker.ts'
-import { watchWorker } from '../workers/worker-watch.ts'
-import { freeWorker, type WorkersState } from '../workers/workers-state.ts'
-import type { AttemptLease } from './lease.ts'
+import type { Worker } from '../workers/records.ts'
+import { freeWorker, type WorkersState, watchWorker } from '../workers/worker.ts'
+import type { AttemptLease } from './lease-table.ts'
 
 /*
- * The server can end a lease by itself: it recalls a staged task, or a deadline passes. The worker still runs the attempt
- * until it has received the message and stopped the command, which takes a while on a busy machine. Until the worker
- * confirms the end, the attempt occupies its slot (or its staging place), so that the server leases no occupied slot.
+ * The server can end a lease by itself: it recalls a staged task, or a deadline passes. The worker still runs the
+ * attempt until it has received the message and stopped the command, which takes a while on a busy machine. Until the
+ * worker confirms the end, the attempt occupies its slot (or its staging place), so that the server does not lease an
+ * occupied slot.
  */
 
 /** Must be called before the lease is released. A pulling worker states itself how many tasks it can take. */
@@ -46,7 +46,7 @@ export function confirmUnlisted(grid: WorkersState, worker: Worker, listed: Iter
   }
 }
 
-/** Drops the attempts whose confirmation is overdue. Called in a tick only. */
+/** Removes the attempts whose confirmation is overdue. Called in a tick only. */
 export function expireUnconfirmed(grid: WorkersState, worker: Worker): void {
   for (const [key, { until }] of worker.unconfirmed) if (until <= grid.now) drop(grid, worker, key)
 }

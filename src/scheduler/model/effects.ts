@@ -25,7 +25,7 @@ export type EndWhy =
 /** Why a worker must stop an attempt. A recalled attempt was only staged, and was leased to another worker. */
 export type StopWhy = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
 
-/** The decisions of an event, in order, as plain data for the engine to carry out. */
+/** The decisions of an event, in order, as plain data. The engine applies them. */
 export type Effect =
   | {
       readonly kind: 'refused'

@@ -87,13 +87,13 @@ export interface Register {
   /** Its offers; one name may have several values, and the value `*` matches every value. */
   readonly properties: readonly Property[]
   readonly resources: ResourceAmounts
-  /** May be taken away at short notice (spot instance). */
+  /** The machine may be preempted at short notice (spot instance). */
   readonly preemptible?: boolean
   /** Gets tasks only in answer to `ask`; other workers are sent tasks as slots become free. */
   readonly pulls?: boolean
   /** The attempts that it still runs. Leases of a known worker that are not listed end. */
   readonly running?: readonly AttemptRef[]
-  /** Not admitted before its first heartbeat, because it tests itself. */
+  /** The worker is not admitted before its first heartbeat, because it runs a self-test. */
   readonly notReady?: boolean
 }
 
@@ -133,8 +133,8 @@ export interface ReturnedReport extends AttemptRef {
 }
 
 /**
- * All events. Only a tick lets deadlines pass: no lease, grace time or wait ends in another event. So after a stall, the
- * engine can apply the events that were waiting before it sends the tick.
+ * All events. Only a tick lets deadlines pass: no lease, grace time or wait ends in another event. So after a stall,
+ * the engine can apply the events that were waiting before it sends the tick.
  */
 export type GridEvent =
   | { readonly kind: 'tick' }
@@ -148,7 +148,9 @@ export type GridEvent =
   | { readonly kind: 'cancel'; readonly task: string; readonly what?: string }
   | Register
   | Heartbeat
-  /** A pulling worker requests up to `tasks` tasks; 0 withdraws the request. The first leases to it answer the request. */
+  /**
+   * A pulling worker requests up to `tasks` tasks; 0 withdraws the request. The first leases to it answer the request.
+   */
   | { readonly kind: 'ask'; readonly worker: string; readonly tasks: number }
   | ({ readonly kind: 'started'; readonly worker: string } & AttemptRef)
   | FinishedReport
@@ -157,9 +159,9 @@ export type GridEvent =
   | { readonly kind: 'disconnected'; readonly worker: string }
   /** The worker leaves: its tasks are queued again. */
   | { readonly kind: 'unregister'; readonly worker: string }
-  /** The worker is being taken away (spot instance): its tasks are queued again, without a fault. */
+  /** The machine is being preempted (spot instance): its tasks are queued again, without a fault. */
   | { readonly kind: 'preempted'; readonly worker: string }
-  /** The worker gets no new tasks; with `shutdown` it is told to shut down once it has none. */
+  /** The worker gets no new tasks; with `shutdown` it is ordered to shut down once it has none. */
   | { readonly kind: 'drain'; readonly worker: string; readonly shutdown?: boolean }
   /** Ends a drain. */
   | { readonly kind: 'resume'; readonly worker: string }

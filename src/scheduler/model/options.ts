@@ -1,6 +1,6 @@
 import type { InstanceName } from '../../model/instance-name.ts'
 
-/** How a worker is chosen among those that fit and have a free slot. Affinity goes first. */
+/** The strategy that chooses a worker among those that fit and have a free slot. Affinity takes precedence. */
 export const STRATEGIES = ['random', 'round-robin', 'least-loaded', 'weighted', 'two-choices'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
@@ -26,7 +26,7 @@ export const reserversIn = ({ limitsOf }: Pick<SchedulerOptions, 'limitsOf'>): r
   Object.entries(limitsOf).flatMap(([name, { reserved = 0 }]) => (reserved > 0 ? [{ name, slots: reserved }] : []))
 
 export interface RetryOptions {
-  /** The number of retries after grid faults, and after the ends that `onTimeout` and `onFailure` name. */
+  /** The maximum number of retries after grid faults, and after the ends that `onTimeout` and `onFailure` name. */
   readonly maxRetries: number
   /** A task that was lost with more workers than this fails: it probably caused the losses. */
   readonly maxLostWorkers: number

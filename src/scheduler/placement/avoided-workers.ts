@@ -1,6 +1,7 @@
 import type { Task } from '../queue/records.ts'
 import { joinPool, leavePool } from '../queue/worker-pool.ts'
-import { takesTasks, type Worker } from '../workers/worker.ts'
+import type { Worker } from '../workers/records.ts'
+import { takesTasks } from '../workers/worker.ts'
 
 /*
  * A task whose attempt failed on a worker is retried on another one, as long as another worker can run it. Such tasks are

@@ -1,14 +1,13 @@
-import { type Amounts, fitsWithin } from '../model/amounts.ts'
+import { type Amounts, fitsWithin } from '../model/requirements.ts'
 import { fitsNoWorker, park } from '../queue/enqueue.ts'
 import { notePoolBlocked } from '../queue/kept-workers.ts'
 import { rankOf } from '../queue/priority-level.ts'
 import { poolsServedBy } from '../queue/queue-state.ts'
 import type { InstanceQueue, InstanceQueueTable, PriorityLevel, Task, WorkerPool } from '../queue/records.ts'
-import { accountUsage } from '../shares/shares.ts'
+import { accountUsage } from '../shares/usage-accounts.ts'
 import { hasInputs } from '../workers/affinity.ts'
-import type { Worker } from '../workers/worker.ts'
-import type { PlacementState } from './placement-state.ts'
-import { owedInstances } from './reserved-slots.ts'
+import type { Worker } from '../workers/records.ts'
+import { owedInstances, type PlacementState } from './reserved-slots.ts'
 
 /** How many tasks of an invocation are searched for one whose inputs the worker has. */
 const LOOK_AHEAD = 4
@@ -52,8 +51,8 @@ export function pickHead(grid: PlacementState, worker: Worker, space: Amounts): 
 }
 
 /**
- * Usually the instance with the least usage of all has a task for the worker. Then no other instance has to be searched,
- * and the heaps of the pools need no update.
+ * Usually the instance with the least usage of all has a task for the worker. Then no other instance has to be
+ * searched, and the heaps of the pools need no update.
  */
 function headOfLeastServed(grid: PlacementState, worker: Worker, space: Amounts): Task | undefined {
   const instance = grid.order.first()

@@ -1,30 +1,30 @@
 import { grantLease } from '../leases/grant-lease.ts'
-import { fitsWithin } from '../model/amounts.ts'
+import type { SchedulerOptions, Strategy } from '../model/options.ts'
+import { fitsWithin } from '../model/requirements.ts'
 import { enqueue } from '../queue/enqueue.ts'
 import { notePoolBlocked } from '../queue/kept-workers.ts'
 import type { Task } from '../queue/records.ts'
 import { firstWarmWorker } from '../workers/affinity.ts'
-import { mayStage, refreshWorker } from '../workers/availability.ts'
-import { loadOf, type Worker, type WorkerClass } from '../workers/worker.ts'
+import type { Worker, WorkerClass } from '../workers/records.ts'
+import { loadOf, mayStage, refreshWorker } from '../workers/worker.ts'
 import { avoidsWorker } from './avoided-workers.ts'
-import type { PlacementState } from './placement-state.ts'
-import { mayHaveSlot, offerKept } from './reserved-slots.ts'
-import { CHOOSE } from './strategies.ts'
+import { mayHaveSlot, offerKept, type PlacementState } from './reserved-slots.ts'
 
 /** Up to this number of open workers, all are compared. */
 const FEW = 16
-/** With more workers, this many are sampled at random: the best of them is on average among the best eighth. */
+/** With more workers, this many are sampled at random: the best of them is on average in the best eighth of all. */
 const SAMPLE = 8
 /** With several classes, this many of each list are sampled, so that the sample has workers of several classes. */
 const SAMPLE_OF_MANY = 4
 
 /** Leases a queued task to a free slot. Without one the task is queued, and staged on a worker if one can stage it. */
 export function placeTask(grid: PlacementState, task: Task): void {
-  const isOpen = grid.openWorkers > 0 && mayHaveSlot(grid, task.instance)
-  const worker = isOpen ? chooseWorker(grid, task) : undefined
+  const reserves = grid.reservers.length > 0
+  const mayTakeSlot = grid.openWorkers > 0 && (!reserves || mayHaveSlot(grid, task.instance))
+  const worker = mayTakeSlot ? chooseWorker(grid, task) : undefined
   if (worker !== undefined) {
     grantLease(grid, task, { worker, staged: false })
-    offerKept(grid, task.instance)
+    if (reserves) offerKept(grid, task.instance)
     refreshWorker(grid, worker)
     return
   }
@@ -53,16 +53,15 @@ function chooseWorker(grid: PlacementState, task: Task): Worker | undefined {
 }
 
 const fits = (worker: Worker, task: Task): boolean =>
-  fitsWithin(task.demand, worker.free) && !avoidsWorker(task, worker)
+  fitsWithin(task.demand, worker.free) && (task.avoids.length === 0 || !avoidsWorker(task, worker))
 
 /** A worker that used the inputs before, unless its load exceeds that of the best other one by `affinityLoadSlack`. */
-function warmEnough(grid: PlacementState, task: Task, cold: Worker | undefined): Worker | undefined {
-  if (task.input1 === undefined || cold === undefined) return undefined
+function warmEnough(grid: PlacementState, task: Task, cold: Worker): Worker | undefined {
+  if (task.input1 === undefined) return undefined
   const most = loadOf(cold) + grid.options.affinityLoadSlack
   return firstWarmWorker(
     task,
     (worker) =>
-      // Undefined for a worker that is gone, too.
       worker.openIn !== undefined &&
       worker.state !== 'DEGRADED' &&
       fits(worker, task) &&
@@ -123,4 +122,39 @@ function chooseStager(grid: PlacementState, task: Task): Worker | undefined {
       return worker
   }
   return undefined
+}
+
+/** Chooses one of the workers, of which there is at least one, and which all have space for the task. */
+type Choose = (workers: readonly Worker[], grid: PlacementState) => Worker
+
+/** The first worker with the highest score. */
+function best(workers: readonly Worker[], score: (worker: Worker) => number): Worker {
+  let found = workers[0] as Worker
+  let most = Number.NEGATIVE_INFINITY
+  for (const worker of workers) {
+    const value = score(worker)
+    if (value > most) [found, most] = [worker, value]
+  }
+  return found
+}
+
+const anyOf: Choose = (workers, { options }) => workers[Math.floor(options.random() * workers.length)] as Worker
+
+const CHOOSE: Readonly<Record<Strategy, Choose>> = {
+  random: anyOf,
+  // The worker whose last lease is the oldest. This equals a cycle, and is stable when workers connect and leave.
+  'round-robin': (workers) => best(workers, ({ turn }) => -turn),
+  'least-loaded': (workers) => best(workers, (worker) => -loadOf(worker)),
+  weighted: (workers, { options, now }) => best(workers, (worker) => scoreOf(worker, options, now)),
+  'two-choices': (workers, grid) => best([anyOf(workers, grid), anyOf(workers, grid)], (worker) => -loadOf(worker)),
+}
+
+/** From 0 to the sum of the weights. A latency of one second from lease to start halves the latency term. */
+function scoreOf(worker: Worker, { weights }: SchedulerOptions, now: number): number {
+  const { health } = worker
+  return (
+    weights.load * (1 - loadOf(worker)) +
+    weights.success * (1 - health.errorRateAt(now)) +
+    weights.latency / (1 + health.latencyMs / 1000)
+  )
 }

@@ -1,13 +1,20 @@
+import type { LeaseState } from '../leases/lease-table.ts'
 import type { Reserver } from '../model/options.ts'
 import type { InstanceState } from '../queue/records.ts'
-import { freeSlots } from '../workers/availability.ts'
-import { freeWorker } from '../workers/workers-state.ts'
-import type { PlacementState } from './placement-state.ts'
+import { freeSlots, freeWorker } from '../workers/worker.ts'
+
+/** The scheduler's state that concerns the choice of tasks and workers. */
+export interface PlacementState extends LeaseState {
+  /** Instances with reserved slots. */
+  readonly reservers: readonly Reserver[]
+  /** The number of pools searched so far: it numbers the searches. */
+  searches: number
+}
 
 /*
- * Reserved slots: as many slots stay free as an instance uses fewer than its reserved number. Fair sharing gives the next
- * slot that becomes free to an idle instance; a reservation means that the instance need not wait for it. Slots are
- * counted over all workers, whatever they offer. Each decision visits the workers, only if there is a reservation.
+ * Reserved slots: while an instance uses fewer slots than it has reserved, the difference stays free. Fair sharing
+ * gives the next slot that becomes free to an idle instance; with a reservation the instance does not wait for it.
+ * Slots are counted over all workers, whatever they offer. If there is a reservation, each decision visits all workers.
  */
 
 const missingSlots = ({ instances }: PlacementState, { name, slots }: Reserver): number =>

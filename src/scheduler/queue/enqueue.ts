@@ -1,10 +1,9 @@
-import { accountUsage, catchUp } from '../shares/shares.ts'
+import { accountUsage, catchUp } from '../shares/usage-accounts.ts'
 import { couldHold } from '../workers/worker-class.ts'
 import { releaseKeptWorker } from './kept-workers.ts'
 import { watchGroup } from './no-worker-grace.ts'
 import type { QueueState } from './queue-state.ts'
-import type { Task, WorkerPool } from './records.ts'
-import { joinGroup, leaveGroup } from './requirement-group.ts'
+import type { RequirementGroup, Task, WorkerPool } from './records.ts'
 import { joinPool, leavePool } from './worker-pool.ts'
 
 /**
@@ -29,9 +28,9 @@ export function enqueue(grid: QueueState, task: Task, front: boolean): void {
   if (task.parked || pool.live === 0) watchGroup(grid, group)
 }
 
+/** Removes a task from its group and its queue, or from the parked tasks. The task must be in its group. */
 export function dequeue(grid: QueueState, task: Task): void {
   const { group, instance, invocation } = task
-  if (!task.inGroup) return
   leaveGroup(group, task)
   if (task.parked) {
     task.parked = false
@@ -66,11 +65,33 @@ export function unpark(pool: WorkerPool): void {
   }
 }
 
-/** The usage with which an idle instance starts: that of the next waiting instance, or else the clock of the workers. */
+/** The initial usage of an idle instance: that of the next waiting instance, or else the clock of the workers. */
 function floorOf(grid: QueueState, { order, classes }: WorkerPool): number {
   const next = order.first()
   if (next !== undefined) return accountUsage(next.instance)
   let least = Number.POSITIVE_INFINITY
   for (const one of classes) if (one.live > 0 && one.clock < least) least = one.clock
   return least === Number.POSITIVE_INFINITY ? grid.clock : least
+}
+
+function joinGroup(group: RequirementGroup, task: Task): void {
+  const { tail } = group
+  task.groupPrevious = tail
+  if (tail === undefined) group.head = task
+  else tail.groupNext = task
+  group.tail = task
+  task.inGroup = true
+  group.queued++
+}
+
+function leaveGroup(group: RequirementGroup, task: Task): void {
+  const { groupNext: next, groupPrevious: previous } = task
+  if (previous === undefined) group.head = next
+  else previous.groupNext = next
+  if (next === undefined) group.tail = previous
+  else next.groupPrevious = previous
+  task.groupNext = undefined
+  task.groupPrevious = undefined
+  task.inGroup = false
+  group.queued--
 }

@@ -1,6 +1,6 @@
 /**
- * Maps hashes to numbers, in one flat array of pairs. A `Map` with string keys compares the strings of the entries that it
- * passes and moves all entries when it grows; with a million strings, each comparison waits for memory. This index
+ * Maps hashes to numbers, in one flat array of pairs. A `Map` with string keys compares the strings of the entries that
+ * it passes and moves all entries when it grows; with a million strings, each comparison waits for memory. This index
  * skips, moves and removes an entry without loading the object that it stands for.
  *
  * Open addressing with linear probing, at most half full. Removal closes the gap, so there are no tombstones.
@@ -19,7 +19,7 @@ export class HashIndex {
     return -1
   }
 
-  /** Reads the slot of the hash, to load it into the cache. */
+  /** Reads the slot of the hash to load it into the processor's cache. */
   preload(hash: number): number {
     return this.#slots[2 * (hash & this.#mask)] as number
   }

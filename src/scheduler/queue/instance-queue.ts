@@ -1,5 +1,4 @@
-import { linkTask, unlinkTask } from './invocation-queue.ts'
-import { invocationQueueFor, makePriorityLevel, noteTaskLeft, rankOf } from './priority-level.ts'
+import { invocationQueueFor, linkTask, makePriorityLevel, noteTaskLeft, rankOf, unlinkTask } from './priority-level.ts'
 import type { InstanceQueue, InstanceQueueTable, InstanceState, PriorityLevel, Task, WorkerPool } from './records.ts'
 
 export const makeInstanceQueue = (pool: WorkerPool, instance: InstanceState): InstanceQueue => ({

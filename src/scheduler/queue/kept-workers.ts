@@ -1,6 +1,6 @@
-import { fitsWithin } from '../model/amounts.ts'
-import { takesTasks, type Worker } from '../workers/worker.ts'
-import { freeWorker } from '../workers/workers-state.ts'
+import { fitsWithin } from '../model/requirements.ts'
+import type { Worker } from '../workers/records.ts'
+import { freeWorker, takesTasks } from '../workers/worker.ts'
 import type { QueueState } from './queue-state.ts'
 import type { Task, WorkerPool } from './records.ts'
 

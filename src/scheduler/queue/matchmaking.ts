@@ -1,11 +1,9 @@
-import { type Amounts, bucketFloor, sameAmounts } from '../model/amounts.ts'
-import { type RequestedRequirements, requirementsOf } from '../model/requirements.ts'
-import type { WorkerClass } from '../workers/worker.ts'
+import { bucketFloor, type Requirements } from '../model/requirements.ts'
+import type { WorkerClass } from '../workers/records.ts'
 import { classKey, makeWorkerClass, type OfferedResources, serves } from '../workers/worker-class.ts'
 import { graceFor } from './no-worker-grace.ts'
 import { FEWEST_SWEPT, poolsServedBy, type QueueState } from './queue-state.ts'
 import type { RequirementGroup, Task, WorkerPool } from './records.ts'
-import { makeRequirementGroup } from './requirement-group.ts'
 import { joinPool, leavePool, makeWorkerPool, poolKey } from './worker-pool.ts'
 
 /**
@@ -14,16 +12,32 @@ import { joinPool, leavePool, makeWorkerPool, poolKey } from './worker-pool.ts'
  * groups; the part with fewer tasks moves to a new pool.
  */
 const MOST_IDLE_CLASSES = 256
+const FIRST_GUESS_MS = 1000
 
-export function groupFor(grid: QueueState, requested: RequestedRequirements): RequirementGroup {
-  const requirements = requirementsOf(requested)
-  const known = grid.groups.get(requirements)
-  if (known !== undefined) return known
+/** Makes the group of requirements that no unfinished task has had so far. */
+export function addGroup(grid: QueueState, requirements: Requirements): RequirementGroup {
+  const { properties, refusesPreemptible, bucket } = requirements
   if (grid.groups.size >= grid.sweepAt.groups) sweepGroups(grid)
-  const least = bucketFloor(requirements.bucket)
+  const least = bucketFloor(bucket)
   const classes = [...grid.classes.values()].filter((one) => serves(one, requirements, least))
-  const pool = grid.pools.get(poolKey(requirements.bucket, classes)) ?? addPool(grid, requirements.bucket, classes)
-  const group = makeRequirementGroup(requirements, pool, graceFor(grid.options, requirements.properties))
+  const pool = grid.pools.get(poolKey(bucket, classes)) ?? addPool(grid, bucket, classes)
+  const group: RequirementGroup = {
+    // Fields and no spread: V8 would store them outside of the object.
+    number: 0,
+    properties,
+    refusesPreemptible,
+    bucket,
+    pool,
+    head: undefined,
+    tail: undefined,
+    queued: 0,
+    active: 0,
+    unfinished: 0,
+    parked: 0,
+    estimateMs: FIRST_GUESS_MS,
+    lookAt: Number.POSITIVE_INFINITY,
+    graceMs: graceFor(grid.options, properties),
+  }
   pool.groups.add(group)
   grid.groups.add(group)
   return group
@@ -110,8 +124,8 @@ function addToClass({ poolsOf }: QueueState, workers: WorkerClass, pool: WorkerP
 }
 
 /**
- * Dropping a class can leave two pools with the same classes. New groups then go to one of them, and the other one
- * becomes empty over time.
+ * Removing a class can leave two pools with the same classes. New groups are then added to one of them, and the other
+ * pool becomes empty over time.
  */
 function rekey(grid: QueueState, pool: WorkerPool): void {
   if (grid.pools.get(pool.key) === pool) grid.pools.delete(pool.key)
@@ -148,17 +162,4 @@ function moveGroups(groups: readonly RequirementGroup[], from: WorkerPool, to: W
     leavePool(from, task)
     joinPool(to, task, false)
   }
-}
-
-/** The number of recent demands that a pool remembers. */
-const DEMANDS_KNOWN = 4
-
-/**
- * Tasks of one size usually demand exactly the same amounts. They share one object, which is then usually in the
- * processor's cache when a task is compared with a worker, however many groups there are.
- */
-export function sharedDemand({ pool: { demands } }: RequirementGroup, demand: Amounts): Amounts {
-  for (const known of demands) if (sameAmounts(known, demand)) return known
-  if (demands.unshift(demand) > DEMANDS_KNOWN) demands.pop()
-  return demand
 }

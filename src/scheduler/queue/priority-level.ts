@@ -1,6 +1,5 @@
 import { type HeapRules, LazyHeap } from '../shares/lazy-heap.ts'
-import { accountUsage, catchUp, type InvocationState } from '../shares/shares.ts'
-import { makeInvocationQueue } from './invocation-queue.ts'
+import { accountUsage, catchUp, type InvocationState } from '../shares/usage-accounts.ts'
 import type { InstanceQueue, InvocationQueue, PriorityLevel, Task } from './records.ts'
 
 /** With more invocation queues than this, a level keeps a map of them instead of searching the heap. */
@@ -59,4 +58,40 @@ function findQueue(level: PriorityLevel, invocation: InvocationState): Invocatio
   if (level.byInvocation !== undefined) return level.byInvocation.get(invocation)
   // Account numbers are reused: an empty queue of a former invocation may still be in the heap under this number.
   return order.withNumber(invocation.number, (queue) => queue.invocation === invocation)
+}
+
+const makeInvocationQueue = (level: PriorityLevel, invocation: InvocationState): InvocationQueue => ({
+  level,
+  invocation,
+  head: undefined,
+  tail: undefined,
+  heaped: false,
+  number: invocation.number,
+})
+
+export function linkTask(queue: InvocationQueue, task: Task, front: boolean): void {
+  const { head, tail } = queue
+  if (front) {
+    task.queueNext = head
+    if (head !== undefined) head.queuePrevious = task
+    queue.head = task
+    if (tail === undefined) queue.tail = task
+  } else {
+    task.queuePrevious = tail
+    if (tail !== undefined) tail.queueNext = task
+    queue.tail = task
+    if (head === undefined) queue.head = task
+  }
+  task.invocationQueue = queue
+}
+
+export function unlinkTask(queue: InvocationQueue, task: Task): void {
+  const { queueNext: next, queuePrevious: previous } = task
+  if (previous === undefined) queue.head = next
+  else previous.queueNext = next
+  if (next === undefined) queue.tail = previous
+  else next.queuePrevious = previous
+  task.queueNext = undefined
+  task.queuePrevious = undefined
+  task.invocationQueue = undefined
 }

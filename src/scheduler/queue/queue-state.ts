@@ -1,15 +1,11 @@
 import type { InstanceName } from '../../model/instance-name.ts'
-import type { TaskState } from '../../model/task-state.ts'
-import type { TimerSink } from '../model/context.ts'
 import type { Instant } from '../model/events.ts'
-import { TASK_MOVES, type TaskMove } from '../model/task-machine.ts'
 import type { LazyHeap } from '../shares/lazy-heap.ts'
-import type { UsageLedger } from '../shares/usage-ledger.ts'
-import type { Worker, WorkerClass } from '../workers/worker.ts'
-import type { WorkerDue, WorkersState } from '../workers/workers-state.ts'
+import type { UsageLedger } from '../shares/usage-accounts.ts'
+import type { Worker, WorkerClass } from '../workers/records.ts'
+import type { TimerSink, WorkerDue, WorkersState } from '../workers/worker.ts'
 import type { InstanceState, RequirementGroup, Task, WorkerPool } from './records.ts'
-import type { RequirementGroupTable } from './requirement-group-table.ts'
-import type { TaskTable } from './task-table.ts'
+import type { RequirementGroupTable, TaskTable } from './tables.ts'
 
 export type QueueDue =
   | { readonly look: 'group'; readonly group: RequirementGroup }
@@ -18,7 +14,6 @@ export type QueueDue =
 /** The scheduler's state that concerns tasks and queues, and the workers that they are queued for. */
 export interface QueueState extends WorkersState {
   readonly tasks: TaskTable
-  readonly taskCounts: Record<TaskState, number>
   readonly instances: Map<InstanceName, InstanceState>
   readonly groups: RequirementGroupTable
   readonly pools: Map<string, WorkerPool>
@@ -45,18 +40,6 @@ export interface QueueState extends WorkersState {
  * groups in a few sizes are normal: dropping those would only mean to build them again.
  */
 export const FEWEST_SWEPT = { groups: 65_536, instances: 4096 }
-
-/** Applies a move of the task's state table. */
-export function moveTask(grid: QueueState, task: Task, move: TaskMove): void {
-  const next = TASK_MOVES[task.state][move]
-  if (next === undefined) throw new Error(`a task in state ${task.state} has no move ${move}`)
-  grid.taskCounts[task.state]--
-  grid.taskCounts[next]++
-  task.state = next
-}
-
-/** Tasks that wait for a worker or for a retry. */
-export const waitingTasks = ({ taskCounts }: QueueState): number => taskCounts.queued + taskCounts.retrying
 
 const NO_POOLS: readonly WorkerPool[] = []
 

@@ -1,16 +1,15 @@
 import type { TaskState } from '../../model/task-state.ts'
-import type { Amounts } from '../model/amounts.ts'
 import type { Instant, Waiter } from '../model/events.ts'
-import type { Requirements } from '../model/requirements.ts'
-import type { Heaped, LazyHeap } from '../shares/lazy-heap.ts'
-import type { InstanceAccount, InvocationState } from '../shares/shares.ts'
+import type { Amounts, Requirements } from '../model/requirements.ts'
+import type { LazyHeap } from '../shares/lazy-heap.ts'
+import type { Heaped, InstanceAccount, InvocationState } from '../shares/usage-accounts.ts'
 import type { AffinityInputs } from '../workers/affinity.ts'
-import type { Worker, WorkerClass } from '../workers/worker.ts'
+import type { Worker, WorkerClass } from '../workers/records.ts'
 import type { Placed, StagedList } from './staged-list.ts'
 
 /*
- * The records of the queue. They point at each other, so they share a file; the functions on them are in the files of the
- * same names.
+ * The records of the queue. They refer to each other, so they share a file. `tables.ts` finds tasks and groups,
+ * `matchmaking.ts` makes groups and pools, and `enqueue.ts` adds a task to all of these lists.
  *
  *   RequirementGroup ──▶ WorkerPool ──▶ InstanceQueue ──▶ PriorityLevel ──▶ InvocationQueue ──▶ Task
  *   (same requirements)  (same workers)  (one instance)    (one priority)    (one invocation, first in first out)
@@ -43,14 +42,14 @@ export interface Task extends AffinityInputs {
   readonly estimateMs: number | undefined
   readonly interactive: boolean
   readonly maxRetries: number
-  /** A set only if there are several. */
+  /** A set only if there are several waiters. */
   waiters: Waiter | Set<Waiter> | undefined
   faults: number
   lostWorkers: readonly string[]
   /** Workers on which an attempt failed: other workers are preferred. */
   avoids: readonly string[]
   attempt: number
-  /** How often a worker handed it back. */
+  /** How often a worker returned it. */
   yields: number
   /** How often a worker took a later task instead, because it had the inputs of that task. */
   passedOver: number

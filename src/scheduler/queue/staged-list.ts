@@ -3,7 +3,7 @@ const MOST_GAPS = 16
 /** A list with fewer gaps is not compacted. */
 const FEWEST_GAPS = 64
 
-/** An entry knows its list and its position there. */
+/** An entry stores its list and its position there. */
 export interface Placed<Item extends Placed<Item>> {
   stagedIn: StagedList<Item> | undefined
   stagedAt: number
@@ -47,7 +47,7 @@ export class StagedList<Item extends Placed<Item>> {
     return found
   }
 
-  /** Skips the gaps in front, and drops them when they are half of the list. */
+  /** Skips the gaps in front, and removes them when they are half of the list. */
   #trim(): void {
     const { length } = this.#places
     while (this.#first < length && this.#places[this.#first] === undefined) this.#first++

@@ -1,6 +1,6 @@
-import { bucketFloor } from '../model/amounts.ts'
+import { bucketFloor } from '../model/requirements.ts'
 import { type HeapRules, LazyHeap } from '../shares/lazy-heap.ts'
-import type { WorkerClass } from '../workers/worker.ts'
+import type { WorkerClass } from '../workers/records.ts'
 import { joinInstanceQueue, leaveInstanceQueue, makeInstanceQueue } from './instance-queue.ts'
 import type { QueueState } from './queue-state.ts'
 import type { InstanceQueue, Task, WorkerPool } from './records.ts'

@@ -1,11 +1,4 @@
-import type { UsageLedger } from './usage-ledger.ts'
-
-export interface Heaped {
-  /** Whether a heap holds the item; set by the heap. */
-  heaped: boolean
-  /** The number of the account in the ledger that orders the item. */
-  readonly number: number
-}
+import type { Heaped, UsageLedger } from './usage-accounts.ts'
 
 export interface HeapRules<Item> {
   /** An empty item leaves the heap when it reaches the top. */
@@ -92,13 +85,13 @@ export class LazyHeap<Item extends Heaped> {
     return found
   }
 
-  /** The item with this account number that `wanted` accepts. Empty items are searched, too. */
-  withNumber(number: number, wanted: (item: Item) => boolean): Item | undefined {
+  /** The item with this account number that `suits` accepts. Empty items are searched, too. */
+  withNumber(number: number, suits: (item: Item) => boolean): Item | undefined {
     const order = this.#order
     for (let at = 0; at < this.#items.length; at++) {
       if (order[2 * at + 1] !== number) continue
       const item = this.#items[at] as Item
-      if (wanted(item)) return item
+      if (suits(item)) return item
     }
     return undefined
   }

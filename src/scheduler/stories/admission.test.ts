@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { linux, story, windows } from './story.fixture.ts'
 
-test('a full queue refuses tasks, with a time to retry', () => {
+test('a full queue refuses tasks with queue-full and retryAfterMs', () => {
   const grid = story({ maxQueued: 1 }).submits('first').submits('second')
   expect(grid).toShow('second  refused: queue full: 1 of 1 tasks queued')
   expect(grid.log.at(-1)).toMatchObject({ why: 'queue-full', retryAfterMs: expect.any(Number) })
 })
 
-test('busy workers are no reason to refuse a task', () => {
+test('tasks are accepted while all workers are busy', () => {
   const grid = story({ maxQueued: 5 }).worker('w1', linux).submits('runs')
   for (const task of ['a', 'b', 'c', 'd', 'e']) expect(grid.submits(task)).toShow(`${task}  queued`)
 })
@@ -25,7 +25,7 @@ test('the limit of unfinished tasks applies to each instance separately', () => 
   expect(grid.finishes('one').submits('again', { instance: 'small' })).toShow('again  queued')
 })
 
-test('the rate limit of an instance refuses tasks, with a time to retry', () => {
+test('the rate limit of an instance refuses tasks with rate and retryAfterMs', () => {
   const grid = story({ limits: { perSecond: 2 } })
     .submits('a')
     .submits('b')
@@ -134,11 +134,11 @@ test('properties must all be offered by one worker', () => {
   expect(grid.after('61s')).toShow('both  failed: no worker offers all of a=1, b=1')
 })
 
-test('the same task id twice is refused', () => {
+test('a task id that is in use is refused as duplicate', () => {
   expect(story().submits('one').submits('one').log.at(-1)).toMatchObject({ kind: 'refused', why: 'duplicate' })
 })
 
-test('an invalid demand is refused', () => {
+test('a negative or NaN demand is refused as invalid', () => {
   for (const cpu of [Number.NaN, -1]) {
     const grid = story().submits('odd', { demands: { cpu } })
     expect(grid.log.at(-1)).toMatchObject({ kind: 'refused', why: 'invalid' })

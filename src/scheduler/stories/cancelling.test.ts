@@ -13,7 +13,7 @@ test('a retrying task is cancelled at once', () => {
   expect(grid.count('leased')).toBe(1)
 })
 
-test('a running task is stopped first: its worker must confirm', () => {
+test('a cancelled running task is stopping until its worker confirms', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile').cancels('compile')
   expect(grid).toShow('compile  stopping')
   expect(grid.log.at(-1)).toMatchObject({ kind: 'stop', worker: 'w1', task: 'compile', why: 'cancelled' })

@@ -120,3 +120,19 @@ test('a staged task of a draining or lost worker is queued again without an atte
   lost.happens({ kind: 'unregister', worker: 'w1' })
   expect(lost.worker('w2', linux, { slots: 2 })).toShow('b  assigned to w2  attempt 1')
 })
+
+test('a staged task whose lease ends, or that its worker drops, has not been tried', () => {
+  const staged = () =>
+    story({ leaseMs: 20_000 }).worker('w1', linux, { prefetch: 1 }).submits('a').starts('a').submits('b')
+  const dropped = staged()
+  const { task, fencing } = dropped.attempt('a')
+  dropped.after('11s').happens({ kind: 'heartbeat', worker: 'w1', holds: [{ task, fencing }] })
+  const unrenewed = staged()
+  const first = unrenewed.attempt('b')
+  unrenewed.after('21s')
+  expect(unrenewed.log).toContainEqual({ kind: 'stop', why: 'superseded', ...first })
+  for (const grid of [dropped, unrenewed]) {
+    expect(grid.log.filter((effect) => effect.kind === 'retrying' && effect.task === 'b')).toEqual([])
+    expect(grid.worker('w2', linux, { slots: 2 })).toShow('b  assigned to w2  attempt 1')
+  }
+})

@@ -10,7 +10,7 @@ test('a task goes to a free worker, runs and completes', () => {
                                            w1       ONLINE`)
 })
 
-test('a silent worker loses its task, and the next one gets it', () => {
+test('a worker without a heartbeat for heartbeatTimeoutMs loses its task, and another worker gets it', () => {
   const grid = story({ heartbeatTimeoutMs: 30_000 }).worker('w1', linux).submits('compile').starts('compile')
   grid.worker('w2', linux).beats('w2')
   expect(grid.after('31s')).toShow(`compile  assigned to w2  attempt 2

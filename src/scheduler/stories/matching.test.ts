@@ -49,7 +49,7 @@ test('fractions of a processor are added without rounding errors', () => {
   }
 })
 
-test('small tasks pass a large one that does not fit, until a worker is kept for it', () => {
+test('small tasks overtake a large one until, after reserveAfterMs, a worker is kept free for it', () => {
   const grid = story({ reserveAfterMs: 5000 })
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .beats('w1')
@@ -66,7 +66,7 @@ test('small tasks pass a large one that does not fit, until a worker is kept for
   expect(grid.finishes('large')).toShow('f  assigned to w1')
 })
 
-test('a kept worker is released when its task is cancelled', () => {
+test('a worker that is kept free for a task is released when the task is cancelled', () => {
   const grid = story({ reserveAfterMs: 5000 })
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .beats('w1')

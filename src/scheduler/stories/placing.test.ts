@@ -57,7 +57,7 @@ test('a task goes to the worker that has its inputs', () => {
   }
 })
 
-test('affinity does not apply when that worker has much more load than another', () => {
+test("affinity does not apply when the load of that worker exceeds another's by more than affinityLoadSlack", () => {
   const grid = story({ strategy: 'least-loaded', affinityLoadSlack: 0.5 })
   grid
     .worker('w1', linux, { slots: 4 })
@@ -69,7 +69,7 @@ test('affinity does not apply when that worker has much more load than another',
   expect(grid.submits('d', { affinity: ['tree'] })).toShow('d  assigned to w2')
 })
 
-test('a free slot takes a task whose inputs its worker has, among the next few tasks', () => {
+test('a free slot prefers, among the next few tasks, one whose inputs its worker has', () => {
   const grid = story()
     .worker('w1', linux)
     .submits('a', { affinity: ['tree'] })
@@ -78,7 +78,7 @@ test('a free slot takes a task whose inputs its worker has, among the next few t
                                      b  queued`)
 })
 
-test('the first task is passed over a limited number of times', () => {
+test('the first task is passed over at most 9 times by tasks with affinity', () => {
   const grid = story()
     .worker('w1', linux)
     .submits('t0', { affinity: ['tree'] })
@@ -90,7 +90,7 @@ test('the first task is passed over a limited number of times', () => {
   expect(passed).toBeLessThanOrEqual(9)
 })
 
-test('a worker with many grid faults is degraded, gets fewer tasks, and recovers', () => {
+test('a worker with 4 grid faults is degraded, gets half as many tasks, and recovers within 3 minutes', () => {
   const grid = story({
     retry: { maxRetries: 99, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
   })
@@ -122,7 +122,13 @@ test('without degradeByLoad, a reported load does not degrade a worker', () => {
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 1 })).toShow('w1  ONLINE')
 })
 
-test('a worker that sends nothing is degraded before it is lost', () => {
+test('without degradeByLoad, grid faults still degrade a worker', () => {
+  const grid = story({ degradeByLoad: false }).worker('w1', linux)
+  for (const task of ['a', 'b', 'c']) grid.submits(task).fails(task)
+  expect(grid).toShow('w1  DEGRADED')
+})
+
+test('a worker without heartbeats is degraded after 60 s and lost after 120 s', () => {
   const grid = story().worker('w1', linux)
   expect(grid.after('61s')).toShow('w1  DEGRADED')
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1' })).toShow('w1  ONLINE')

@@ -14,14 +14,14 @@ function order(grid: Story, tasks: number): string {
   return seen.join(' ')
 }
 
-test('instances share the workers equally, however many tasks each has queued', () => {
+test('instances share the workers equally, independent of how many tasks each has queued', () => {
   const grid = story()
   for (const i of [1, 2, 3, 4]) grid.submits(`big${i}`, { instance: 'big' })
   for (const i of [1, 2]) grid.submits(`small${i}`, { instance: 'small' })
   expect(order(grid.worker('w1', linux), 6)).toBe('big1 small1 big2 small2 big3 big4')
 })
 
-test('an instance with twice the weight gets twice as much', () => {
+test('an instance with weight 2 gets twice the slot time of an instance with weight 1', () => {
   const grid = story({ limitsOf: { gold: { weight: 2 } } })
   for (let i = 1; i <= 6; i++) grid.submits(`g${i}`, { instance: 'gold' }).submits(`s${i}`, { instance: 'silver' })
   const seen = order(grid.worker('w1', linux), 9)
@@ -52,7 +52,7 @@ test('shares count slot time, not tasks', () => {
   expect(Math.abs(served.long - served.brief)).toBeLessThanOrEqual(3000)
 })
 
-test('an idle instance saves no share', () => {
+test('an idle instance does not accumulate unused share', () => {
   const grid = story().worker('w1', linux).submits('late0', { instance: 'late' }).finishes('late0')
   for (let i = 0; i < 20; i++) grid.submits(`x${i}`, { instance: 'x' })
   for (let i = 0; i < 10; i++) {

@@ -1,4 +1,4 @@
-import type { Worker } from './worker.ts'
+import type { Worker } from './records.ts'
 
 /**
  * An input that a worker may still have in its cache, and the three workers that used it last. These are fields and not
@@ -19,8 +19,8 @@ export interface AffinityInputs {
 }
 
 /**
- * Inputs by name, in two generations. When the newer one is full, it becomes the older one, and the inputs that were not
- * used since the last change are dropped.
+ * Inputs by name, in two generations. When the newer one is full, it becomes the older one, and the inputs that were
+ * not used since the last change are dropped.
  */
 export interface Affinity {
   newer: Map<string, AffinityInput>

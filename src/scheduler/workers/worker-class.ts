@@ -1,7 +1,13 @@
-import { type Amounts, amountsText, bucketFloor, bucketNumber, fitsWithin } from '../model/amounts.ts'
 import type { Property, Register } from '../model/events.ts'
-import type { Requirements } from '../model/requirements.ts'
-import type { OpenWorkers, WorkerClass } from './worker.ts'
+import {
+  type Amounts,
+  amountsText,
+  bucketFloor,
+  bucketNumber,
+  fitsWithin,
+  type Requirements,
+} from '../model/requirements.ts'
+import type { OpenWorkers, WorkerClass } from './records.ts'
 
 export function openWorkersFor({ openBySpace }: WorkerClass, free: Amounts): OpenWorkers {
   const bucket = bucketNumber(free)
@@ -56,8 +62,8 @@ export const offersProperty = ({ offers }: WorkerClass, { name, value }: Propert
 }
 
 /**
- * Whether workers of the class can serve tasks with these requirements that demand at least `least`. Whether a worker has
- * enough free for a given task is checked later.
+ * Whether workers of the class can serve tasks with these requirements that demand at least `least`. Whether a worker
+ * has enough free for a given task is checked later.
  */
 export const serves = (
   workers: WorkerClass,

@@ -1,103 +1,87 @@
 import type { WorkerState } from '../../model/worker-state.ts'
-import type { Amounts } from '../model/amounts.ts'
+import type { Effect } from '../model/effects.ts'
 import type { Instant } from '../model/events.ts'
-import type { Gauges } from './gauges.ts'
-import type { Health } from './health.ts'
-import type { HeldLeases } from './held-leases.ts'
-
-/** A registered worker. */
-export interface Worker extends HeldLeases, UnconfirmedEnds {
-  readonly id: string
-  readonly class: WorkerClass
-  readonly slots: number
-  readonly prefetch: number
-  readonly pulls: boolean
-  /** The number of tasks that a pulling worker has requested. */
-  asked: number
-  readonly total: Amounts
-  /** The amounts that no lease has reserved. */
-  readonly free: Gauges
-  /** Slots in use. */
-  used: number
-  /** The worker rejected a task for lack of a slot (or of staging space), and has not ended an attempt since. */
-  refusesTasks: boolean
-  refusesStaging: boolean
-  state: WorkerState
-  /** The same object as `free`. */
-  readonly health: Health
-  lastHeard: Instant
-  /** When its connection was lost; undefined while it is connected. */
-  disconnectedAt: Instant | undefined
-  shutdownWhenEmpty: boolean
-  /** Reserved for the next task of one pool; it accepts no other task. */
-  kept: boolean
-  /** Whether it is listed in `freed`. */
-  freed: boolean
-  /** The number of the last lease that it got, for the round-robin strategy. */
-  turn: number
-  /** When its timer is due. */
-  lookAt: Instant
-  /** The list of open workers that contains it. */
-  openIn: OpenWorkers | undefined
-  /** Its positions in the lists of its class; −1 when it is not in the list. */
-  classAt: number
-  openAt: number
-  stagerAt: number
-}
+import type { SchedulerOptions } from '../model/options.ts'
+import { WORKER_MOVES, type WorkerMove } from '../model/worker-machine.ts'
+import type { Affinity } from './affinity.ts'
+import type { GaugeTable } from './gauges.ts'
+import type { OpenWorkers, Worker, WorkerClass } from './records.ts'
+import { openWorkersFor } from './worker-class.ts'
 
 /**
- * Workers that offer the same properties, and the same amounts to within a power of two. All of them can serve the same
- * tasks. Ten thousand workers typically form a handful of classes.
+ * Accepts timers. Each layer adds its own kind of timer; `tick.ts` handles all of them. Timers are never removed: the
+ * handler checks whether the timer still applies, so renewing a lease costs nothing here.
  */
-export interface WorkerClass {
-  readonly number: number
-  readonly key: string
-  readonly offers: ReadonlyMap<string, ReadonlySet<string>>
-  readonly preemptible: boolean
-  /** The minimum that each of its workers has. */
-  readonly floor: Amounts
-  readonly workers: Worker[]
-  /** The number of workers that accept tasks now or when a slot becomes free. */
-  live: number
-  /** Workers with a free slot, by the bucket of their free amounts. */
-  readonly openBySpace: Map<number, OpenWorkers>
-  /** Full workers that can stage a task ahead. */
-  readonly stagers: Worker[]
-  /** The distinct total amounts of its workers, with the number of workers that have them. */
-  readonly shapes: Map<string, { readonly total: Amounts; count: number }>
-  /** The usage of the instance that it served last. An instance that was idle starts with this usage. */
-  clock: number
+export interface TimerSink<Due> {
+  push(at: Instant, due: Due): void
 }
 
-/** Open workers with the same free amounts, to within a power of two. */
-export interface OpenWorkers {
-  /** The minimum that each of them has free. */
-  readonly floor: Amounts
-  readonly workers: Worker[]
+export interface WorkerDue {
+  readonly look: 'worker'
+  readonly worker: Worker
 }
 
-/** An attempt without a lease that may still run on its worker. */
-export interface Unconfirmed {
-  readonly staged: boolean
-  /** The scheduler assumes that the attempt has ended if the worker does not report or list it until this time. */
-  until: Instant
+/** The scheduler's state that concerns workers, with the options and the time and effects of the current event. */
+export interface WorkersState {
+  readonly options: SchedulerOptions
+  now: Instant
+  effects: Effect[]
+  readonly workers: Map<string, Worker>
+  readonly workerCounts: Record<WorkerState, number>
+  readonly classes: Map<string, WorkerClass>
+  /** Classes without workers, the one that lost its last worker first in front. */
+  readonly idleClasses: Set<WorkerClass>
+  classesMade: number
+  /** The number of workers with a free slot. */
+  openWorkers: number
+  /** Property names that a worker has ever offered. */
+  readonly namesOffered: Set<string>
+  anyRegistered: boolean
+  readonly affinity: Affinity
+  readonly gauges: GaugeTable
+  /** Workers to which the current event has given free space and which have not been offered tasks yet. */
+  readonly freed: Worker[]
+  /** Pulling workers that the current event leased tasks to: this answers their request. */
+  readonly answered: Worker[]
+  readonly timers: TimerSink<WorkerDue>
 }
 
-/** Attempts whose lease the server ended and whose end the worker has not confirmed; see `leases/unconfirmed-ends.ts`. */
-export interface UnconfirmedEnds {
-  readonly unconfirmed: Map<string, Unconfirmed>
-  /** How many of them use a slot, and how many a staging place. */
-  unconfirmedSlots: number
-  unconfirmedStaged: number
+/** Applies a move of the worker's state table, and reports the new state as an effect. */
+export function moveWorker(
+  grid: WorkersState,
+  worker: Worker,
+  { move, what }: { move: WorkerMove; what: string },
+): void {
+  const next = WORKER_MOVES[worker.state][move]
+  if (next === undefined) throw new Error(`a worker in state ${worker.state} has no move ${move}`)
+  grid.workerCounts[worker.state]--
+  grid.workerCounts[next]++
+  worker.state = next
+  grid.effects.push({ kind: 'worker', worker: worker.id, state: next, what })
 }
 
-export const noUnconfirmed = (): UnconfirmedEnds => ({
-  unconfirmed: new Map(),
-  unconfirmedSlots: 0,
-  unconfirmedStaged: 0,
-})
+/** Marks a worker that has free space, or must be reviewed for another reason, for the end of the current event. */
+export function freeWorker(grid: WorkersState, worker: Worker): void {
+  if (worker.freed) return
+  worker.freed = true
+  grid.freed.push(worker)
+}
 
-/** False when the worker is gone, or has registered again as a new object. */
+/** Sets the worker's timer. A worker has one timer, for the earliest deadline of the worker and of its leases. */
+export function watchWorker(grid: WorkersState, worker: Worker, by: Instant): void {
+  if (by >= worker.lookAt) return
+  worker.lookAt = by
+  grid.timers.push(by, { look: 'worker', worker })
+}
+
+/** When the worker is considered lost if it sends nothing until then. */
+export const lostAt = ({ options }: WorkersState, { lastMessageAt, disconnectedAt }: Worker): Instant =>
+  Math.min(
+    lastMessageAt + options.heartbeatTimeoutMs,
+    disconnectedAt === undefined ? Number.POSITIVE_INFINITY : disconnectedAt + options.disconnectGraceMs,
+  )
+
+/** False when the worker was removed, or has registered again as a new object. */
 export const isRegistered = ({ classAt }: Worker): boolean => classAt >= 0
 
 /** Connected, admitted, and not draining. */
@@ -105,23 +89,51 @@ export const takesTasks = ({ state, disconnectedAt }: Worker): boolean =>
   disconnectedAt === undefined && (state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED')
 
 /** Slots in use, including those of attempts whose end is not confirmed. */
-export const takenSlots = ({ used, unconfirmedSlots }: Worker): number => used + unconfirmedSlots
+const takenSlots = ({ used, unconfirmedSlots }: Worker): number => used + unconfirmedSlots
 
 export const loadOf = ({ used, slots, health }: Worker): number => Math.max(used / slots, health.load)
 
-/** Rounds, so that adding and subtracting tenths of a processor returns to the same number. */
-const exact = (amount: number): number => Math.round(amount * 1e6) / 1e6
+/** The slots that the worker may use: a degraded worker gets only a part of them. */
+const slotsFor = ({ options }: WorkersState, { slots, state }: Worker): number =>
+  state === 'DEGRADED' ? Math.max(1, Math.floor(slots * options.degradedShare)) : slots
 
-export function takeAmounts({ free }: Worker, { cpu, memory, disk }: Amounts): void {
-  free.cpu = exact(free.cpu - cpu)
-  free.memory -= memory
-  free.disk -= disk
+export const hasSlot = (grid: WorkersState, worker: Worker): boolean =>
+  takesTasks(worker) &&
+  !worker.refusesTasks &&
+  takenSlots(worker) < slotsFor(grid, worker) &&
+  (!worker.pulls || worker.asked > 0)
+
+/** The number of slots that any task may use now. */
+export const freeSlots = (grid: WorkersState, worker: Worker): number =>
+  hasSlot(grid, worker) && !worker.kept ? slotsFor(grid, worker) - takenSlots(worker) : 0
+
+export const mayStage = (grid: WorkersState, worker: Worker): boolean =>
+  worker.staged + worker.unconfirmedStaged < worker.prefetch &&
+  !worker.refusesStaging &&
+  takesTasks(worker) &&
+  !worker.kept &&
+  (worker.refusesTasks || takenSlots(worker) >= slotsFor(grid, worker))
+
+/** Updates the worker's state and its membership in the lists from which workers are chosen. */
+export function refreshWorker(grid: WorkersState, worker: Worker): void {
+  if (worker.state === 'ONLINE' && takenSlots(worker) >= worker.slots)
+    moveWorker(grid, worker, { move: 'fill', what: 'all slots are taken' })
+  else if (worker.state === 'BUSY' && takenSlots(worker) < worker.slots)
+    moveWorker(grid, worker, { move: 'free', what: 'a slot is free' })
+  const open = hasSlot(grid, worker) && !worker.kept
+  listOpen(grid, worker, open ? openWorkersFor(worker.class, worker.free) : undefined)
+  const stages = mayStage(grid, worker)
+  if (stages !== worker.stagerAt >= 0) setListed(worker.class.stagers, worker, { place: 'stagerAt', listed: stages })
 }
 
-export function returnAmounts({ free }: Worker, { cpu, memory, disk }: Amounts): void {
-  free.cpu = exact(free.cpu + cpu)
-  free.memory += memory
-  free.disk += disk
+function listOpen(grid: WorkersState, worker: Worker, openIn: OpenWorkers | undefined): void {
+  const before = worker.openIn
+  if (before === openIn) return
+  worker.openIn = openIn
+  if (before === undefined) grid.openWorkers++
+  else setListed(before.workers, worker, { place: 'openAt', listed: false })
+  if (openIn === undefined) grid.openWorkers--
+  else setListed(openIn.workers, worker, { place: 'openAt', listed: true })
 }
 
 type Place = 'classAt' | 'openAt' | 'stagerAt'

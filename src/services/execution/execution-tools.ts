@@ -1,23 +1,23 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { InstanceName } from '../../model/instance-name.ts'
 import type { NetworkGrants } from '../../model/properties/network-grants.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { Instances } from '../instances/instances.ts'
-import type { RecentTrees } from './recent-trees.ts'
+import type { RecentTrees } from './missing-inputs.ts'
 
 export interface ExecutionDoorOptions {
   readonly engine: Engine
   readonly instances: Instances
   readonly clock: Clock
   readonly limits?: Partial<ExecutionLimits>
-  /** The names under which the output of an operation can be followed, where it can. */
+  /** The names of an operation's logs, if its output can be followed. */
   readonly logStreams?: OperationLogs
-  /** No action may use a network when left out. */
+  /** When left out, no action may use a network. */
   readonly grants?: NetworkGrants
 }
 
-export type OperationLogs = (operation: { readonly instance: InstanceName; readonly id: string }) => {
+/** Maps the full name of an operation to the names of its logs. */
+export type OperationLogs = (operation: string) => {
   readonly stdout: string
   readonly stderr: string
 }
@@ -25,11 +25,11 @@ export type OperationLogs = (operation: { readonly instance: InstanceName; reado
 export interface ExecutionLimits {
   /** Applies to an action that sets no timeout. */
   readonly defaultTimeoutMs: number
-  /** An action that wants more is refused. */
+  /** An action with a longer timeout is refused. */
   readonly maxTimeoutMs: number
-  /** A stream on which nothing happens says again how it stands: proxies cut those that are silent. */
+  /** A stream without changes repeats its last message after this time: proxies cut silent streams. */
   readonly keepAliveMs: number
-  /** What the tree of inputs may consist of, each counted once. */
+  /** Limits of an input tree; each directory is counted once. */
   readonly maxDirectories: number
   readonly maxFiles: number
 }
@@ -44,7 +44,7 @@ export const DEFAULT_EXECUTION_LIMITS: ExecutionLimits = {
   maxFiles: 1_000_000,
 }
 
-/** What the parts of this door work with. */
+/** The parts that calls of the execution door use. */
 export interface ExecutionTools {
   readonly engine: Engine
   readonly instances: Instances

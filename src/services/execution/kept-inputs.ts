@@ -4,14 +4,13 @@ import { type Log, silentLog } from '../../base/log.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/tasks/status.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { actionFromProto } from '../../wire/reapi/execution-action.ts'
-import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
-import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'
+import { actionFromProto } from '../../wire/reapi/action.ts'
+import { ACTION_ORIGIN, actionSpecFromProto } from '../../wire/tasks/task-spec.ts'
 import type { Instances } from '../instances/instances.ts'
+import { readAction } from './execute-action.ts'
 import { DEFAULT_EXECUTION_LIMITS } from './execution-tools.ts'
+import type { RecentTrees } from './missing-inputs.ts'
 import { type InputTreeLimits, missingInputs } from './missing-inputs.ts'
-import { readAction } from './read-action.ts'
-import type { RecentTrees } from './recent-trees.ts'
 
 export interface KeptInputsOptions {
   readonly engine: Engine
@@ -23,15 +22,15 @@ export interface KeptInputsOptions {
 }
 
 const EVERY_MS = 60_000
-/** The check takes at most this share of wall time. */
+/** The maximum share of wall time that the check uses. */
 const PART = 1 / 20
 /** The check yields to the event loop after this many operations. */
 const AT_A_TIME = 256
 
 /**
- * Touches the inputs of actions that have been waiting for a while, every so often: what was not touched for longest is
- * what a store lets go of first. Pinning would be safer, but a pin for each file of each tree would take more memory than
- * the queue itself; directories that many trees have in common are looked over once in a round.
+ * Touches the inputs of queued actions every `everyMs`: the store evicts the least recently touched blobs first.
+ * Pinning would be safer, but a pin per file of each tree would take more memory than the queue itself. A directory
+ * that several trees share is checked once per round.
  */
 export function keepInputs(options: KeptInputsOptions): { stop(): void } {
   const { clock, everyMs = EVERY_MS, log = silentLog } = options
@@ -68,7 +67,8 @@ async function touchAll(options: KeptInputsOptions, before: number, isStopped: (
     try {
       await touchInputs(status, seen, options)
     } catch (error) {
-      // A tree that went bad, or a store that does not answer: its worker finds out, and there are others to touch.
+      // For an invalid tree or a failing store, the worker reports the error when the task runs. The other inputs are
+      // still touched.
       if (!(error instanceof FaultError)) throw error
     }
   }
@@ -87,7 +87,7 @@ async function touchInputs(
   await missingInputs([actionDigest, action.commandDigest], action.inputRootDigest, { blobs, limits, recent })
 }
 
-/** For one round. */
+/** The directories of one round. */
 function seenTrees(): RecentTrees {
   const seen = new Set<string>()
   return {

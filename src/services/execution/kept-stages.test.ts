@@ -7,11 +7,11 @@ import { keptStages } from './kept-stages.ts'
 const COMPILE = { name: 'compile', argv: ['cc'], cache: { salt: '', outputs: ['a.out'] } }
 const compiling = (argv = ['./a.out']): CommandTask => commandTaskOf({ stages: [COMPILE, { name: 'run', argv }] })
 
-/** Workers and the tasks that they hold, each in an instance of its own name. */
-function desk(held: Readonly<Record<string, CommandTask>>) {
+/** Workers and the tasks that they hold. */
+function service(held: Readonly<Record<string, CommandTask>>) {
   const results = memoryActionCache()
   return keptStages({
-    desk: {
+    service: {
       held({ worker, attemptId }) {
         const task = held[`${worker}/${attemptId}`]
         return task && { instance: 'main', origin: 'snippet', spec: commandTaskToProto(task) }
@@ -23,16 +23,16 @@ function desk(held: Readonly<Record<string, CommandTask>>) {
 
 const asks = (worker: string, attemptId = 't.1.1', conditions = 'gcc 12') => ({ worker, attemptId, conditions })
 
-test('a stage that one worker kept is found by a worker that holds a task with an equal stage', async () => {
-  const stages = desk({ 'w1/t.1.1': compiling(), 'w2/u.1.2': compiling() })
+test('a stored stage is found by a worker that holds a task with an equal stage and equal conditions', async () => {
+  const stages = service({ 'w1/t.1.1': compiling(), 'w2/u.1.2': compiling() })
   await stages.keep({ ...asks('w1'), result: Uint8Array.of(1) })
   expect(await stages.find(asks('w2', 'u.1.2'))).toEqual(Uint8Array.of(1))
   expect(await stages.find(asks('w2', 'u.1.2', 'gcc 13'))).toBeUndefined()
 })
 
-test('a worker reaches no stage but that of the task that it holds', async () => {
+test('a worker can only find and store the stage of a task that it holds', async () => {
   const other = commandTaskOf({ stages: [{ ...COMPILE, argv: ['cc', '-O2'] }] })
-  const stages = desk({ 'w1/t.1.1': compiling(), 'w2/u.1.2': other })
+  const stages = service({ 'w1/t.1.1': compiling(), 'w2/u.1.2': other })
   await stages.keep({ ...asks('w1'), result: Uint8Array.of(1) })
   expect(await stages.find(asks('w2', 'u.1.2'))).toBeUndefined()
   for (const stranger of [asks('w2'), asks('w1', 'u.1.2'), asks('nobody')]) {
@@ -43,7 +43,7 @@ test('a worker reaches no stage but that of the task that it holds', async () =>
   expect(await stages.find(asks('w1'))).toEqual(Uint8Array.of(1))
 })
 
-test('a task without a cached stage has no result to find or to keep', async () => {
-  const stages = desk({ 'w1/t.1.1': commandTaskOf({ stages: [{ name: 'run', argv: ['true'] }] }) })
+test('a task without a cached stage has nothing to find', async () => {
+  const stages = service({ 'w1/t.1.1': commandTaskOf({ stages: [{ name: 'run', argv: ['true'] }] }) })
   await expect(stages.find(asks('w1'))).rejects.toMatchObject({ fault: { kind: 'absent' } })
 })

@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/workers/worker-service.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
@@ -7,24 +7,24 @@ import { stageNameOf } from '../../wire/tasks/command-key.ts'
 import { taskFromSpec } from '../../wire/tasks/task-spec.ts'
 import type { KeptStage, StageQuestion } from '../../wire/workers/stage.ts'
 
-/** Results of compile stages, for workers that hold a task with such a stage, whichever protocol they speak. */
+/** Results of compile stages, for the workers of all protocols that hold a task with such a stage. */
 export interface KeptStages {
   /** Throws `absent` when the worker does not hold the task. */
   find(question: StageQuestion): Promise<Uint8Array | undefined>
-  /** As `find`. The result replaces the one that was kept. */
+  /** Throws as `find` does. The result replaces an earlier one. */
   keep(kept: KeptStage): Promise<void>
 }
 
 export interface KeptStagesOptions {
-  readonly desk: Pick<WorkerService, 'held'>
-  /** Out of reach of every client: the worker never names an entry, the server does. */
+  readonly service: Pick<WorkerService, 'held'>
+  /** A cache that clients cannot access; the server computes the names of its entries, never a worker. */
   readonly resultsOf: (instance: InstanceName) => ActionCache
 }
 
 /** A worker reads and writes the stage of the task that it holds, and no other stage: the server computes the name. */
-export function keptStages({ desk, resultsOf }: KeptStagesOptions): KeptStages {
+export function keptStages({ service, resultsOf }: KeptStagesOptions): KeptStages {
   const place = async (question: StageQuestion) => {
-    const { task, instance } = await heldTask(desk, question)
+    const { task, instance } = await heldTask(service, question)
     return { instance, name: stageNameOf(task, question.conditions), results: resultsOf(instance) }
   }
   return {
@@ -45,10 +45,10 @@ interface TaskOfInstance {
 }
 
 async function heldTask(
-  desk: KeptStagesOptions['desk'],
+  service: KeptStagesOptions['service'],
   { worker, attemptId }: StageQuestion,
 ): Promise<TaskOfInstance> {
-  const held = await desk.held({ worker, attemptId })
+  const held = await service.held({ worker, attemptId })
   const task = held && taskFromSpec(held)?.task
   if (held === undefined || task?.stages[0]?.cache === undefined) {
     const what = `worker ${JSON.stringify(worker.slice(0, 200))} holds no task ${attemptId.slice(0, 200)} with a cached stage`

@@ -16,13 +16,13 @@ async function storeOf(directories: readonly MadeDirectory[]) {
   return blobs
 }
 
-test('other calls have their turn between 256 directories, and between 1,024 names in one', async () => {
+test('other calls run after each 256 directories, and after each 1,024 names in one directory', async () => {
   const blobs = await storeOf(tree)
   const turns = await turnsDuring(missingInputs([], root.digest, { blobs, limits }))
   expect(turns).toBeGreaterThan(CHILDREN / 256 + CHILDREN / 1024 - 2)
 })
 
-test('a tree above the limit is refused before the directories in it are read', async () => {
+test('a tree above maxDirectories is refused after its root was read', async () => {
   const inner = await storeOf(tree)
   let read = 0
   const blobs: typeof inner = {
@@ -37,7 +37,7 @@ test('a tree above the limit is refused before the directories in it are read', 
   expect(read).toBe(1)
 })
 
-test('the walk ends with the call that asked for it', async () => {
+test('the walk ends when its call is cancelled', async () => {
   const inner = await storeOf(tree)
   const call = { cancelled: false }
   let reads = 0
@@ -55,7 +55,7 @@ test('the walk ends with the call that asked for it', async () => {
   expect(reads).toBe(3)
 })
 
-test('a directory larger than 16 MiB is refused without being read', async () => {
+test('a directory above 16 MiB is refused without being read', async () => {
   const huge = { ...root.digest, size: 16 * 1024 * 1024 + 1 }
   await expect(missingInputs([], huge, { blobs: memoryStore(), limits })).rejects.toThrow(
     /larger than the limit of 16777216 bytes/,

@@ -1,40 +1,41 @@
+import type { Clock } from '../../base/clock.ts'
 import type { Digest, DigestList } from '../../base/digest.ts'
 import { digestAt, digestListOf, partOf } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { eachInTurns, turn } from '../../base/in-turns.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { directoryGroup } from '../../storage/directory-groups.ts'
-import { References } from '../../wire/hot/references.ts'
-import type { RecentTrees } from './recent-trees.ts'
+import { directoryGroup } from '../../storage/read-blobs.ts'
+import { References } from '../../wire/hot/digest-reader.ts'
 
-/** What a tree may consist of: anybody may have uploaded it, and walking it must end. */
+/** Limits of an input tree. Any client may have uploaded it, and reading it must end. */
 export interface InputTreeLimits {
   readonly maxDirectories: number
   readonly maxFiles: number
 }
 
-interface Ground {
+interface InputCheck {
   readonly blobs: BlobStore
   readonly limits: InputTreeLimits
-  /** Given, directories that were seen whole a moment ago are not looked over again. */
+  /** When set, directories that were complete a few seconds ago are not checked again. */
   readonly recent?: RecentTrees
-  /** The call that asks, where one does: the walk ends with it, be it by its deadline. */
+  /** When set, the check ends when this call is cancelled or reaches its deadline. */
   readonly call?: { readonly cancelled: boolean }
 }
 
-/** Files that are looked up between two pauses: about 3 ms of work. */
-const LOOKED_UP_AT_A_TIME = 16_384
-/** More than anybody uploads before asking again. */
-const MOST_TOLD = 10_000
+/** Files that are looked up per turn of the event loop: about 3 ms of work. */
+const MOST_LOOKED_UP = 16_384
+/** The check ends after this many missing blobs: a client uploads those first and then retries. */
+const MOST_REPORTED = 10_000
 
 /**
- * Which of the blobs, and of a tree from its root down, are not there. Asking touches all that are, so that they stay
- * until the task has read them. What is below a directory that is missing cannot be known.
+ * The blobs that the store lacks, among `others` and the input tree from its root down. The query touches the blobs
+ * that exist, so that they are not evicted before the task has read them. The content of a missing directory is
+ * unknown.
  */
 export async function missingInputs(
   others: readonly Digest[],
   root: Digest,
-  { blobs, limits, recent, call }: Ground,
+  { blobs, limits, recent, call }: InputCheck,
 ): Promise<Digest[]> {
   const found = new Map<string, Digest>()
   const known = new Set([nameOf(root)])
@@ -47,8 +48,8 @@ export async function missingInputs(
     waiting.push(child)
   }
   let files = 0
-  await noteAbsent(digestListOf(root.fn, others), blobs, found)
-  for (let at = 0; at < waiting.length && found.size < MOST_TOLD; ) {
+  if (others.length > 0) await noteAbsent(digestListOf(root.fn, others), blobs, found)
+  for (let at = 0; at < waiting.length && found.size < MOST_REPORTED; ) {
     if (call?.cancelled === true) throw callEnded()
     const group = directoryGroup(waiting, at)
     at += group.length
@@ -61,15 +62,15 @@ export async function missingInputs(
     if (at < waiting.length) await turn()
   }
   if (found.size === 0) recent?.add(known)
-  return [...found.values()].slice(0, MOST_TOLD)
+  return [...found.values()].slice(0, MOST_REPORTED)
 }
 
 const nameOf = ({ fn, hash, size }: Digest): string => `${fn}/${hash}/${size}`
 
-const tooLarge = (what: string) => invalid(`the tree of inputs has more than ${what}`)
+const tooLarge = (what: string) => invalid(`the input tree has more than ${what}`)
 
 const callEnded = () =>
-  new FaultError({ kind: 'cancelled', what: 'the call ended before its tree of inputs was read to the end' })
+  new FaultError({ kind: 'cancelled', what: 'the call ended before its input tree was read completely' })
 
 async function readDirectories(
   digests: readonly Digest[],
@@ -89,14 +90,75 @@ async function readDirectories(
 }
 
 async function noteAbsent(list: DigestList, blobs: BlobStore, found: Map<string, Digest>): Promise<void> {
-  for (let at = 0; at < list.count; at += LOOKED_UP_AT_A_TIME) {
+  for (let at = 0; at < list.count; at += MOST_LOOKED_UP) {
     if (at > 0) await turn()
-    const part = partOf(list, at, LOOKED_UP_AT_A_TIME)
+    const part = partOf(list, at, MOST_LOOKED_UP)
     const absent = new Uint8Array(part.count)
     await blobs.missing(part, absent)
-    for (let index = absent.indexOf(1); index >= 0 && found.size < MOST_TOLD; index = absent.indexOf(1, index + 1)) {
+    for (
+      let index = absent.indexOf(1);
+      index >= 0 && found.size < MOST_REPORTED;
+      index = absent.indexOf(1, index + 1)
+    ) {
       const digest = digestAt(part, index)
       found.set(nameOf(digest), digest)
     }
+  }
+}
+
+/**
+ * Directories that were complete a few seconds ago, with all their descendants. The actions of a build share most of
+ * their inputs, and checking those again for every action would cost more than the rest of its processing. The check
+ * also touched them, so they are not evicted soon. If one is evicted anyway, the worker reports it and the client gets
+ * the same error, only later.
+ */
+export interface RecentTrees {
+  has(directory: string): boolean
+  add(directories: Iterable<string>): void
+  /** Removes all directories, after a blob turned out to be missing. */
+  clear(): void
+}
+
+/** A directory is remembered for at most twice this time. */
+const GENERATION_MS = 5000
+const MOST_REMEMBERED = 50_000
+
+function recentTrees(clock: Clock): RecentTrees {
+  let young = new Set<string>()
+  let old = new Set<string>()
+  let since = clock.monotonic()
+  const dropOld = (): void => {
+    const passed = clock.monotonic() - since
+    if (passed < GENERATION_MS) return
+    old = passed < 2 * GENERATION_MS ? young : new Set()
+    young = new Set()
+    since = clock.monotonic()
+  }
+  return {
+    has(directory) {
+      dropOld()
+      return young.has(directory) || old.has(directory)
+    },
+    add(directories) {
+      dropOld()
+      for (const directory of directories) {
+        if (young.size >= MOST_REMEMBERED) return
+        young.add(directory)
+      }
+    },
+    clear() {
+      young.clear()
+      old.clear()
+    },
+  }
+}
+
+/** One set per store. */
+export function recentTreesOf(clock: Clock): (blobs: BlobStore) => RecentTrees {
+  const byStore = new WeakMap<BlobStore, RecentTrees>()
+  return (blobs) => {
+    const known = byStore.get(blobs) ?? recentTrees(clock)
+    byStore.set(blobs, known)
+    return known
   }
 }

@@ -4,7 +4,7 @@ import { pinnedRoots } from './pinned-roots.ts'
 
 const digest = (size: number): Digest => ({ fn: 'sha256', hash: '0'.repeat(64), size })
 
-/** How often each is pinned, by space and size. */
+/** The pin count of each digest, by space and size. */
 function countingPins() {
   const counts = new Map<string, number>()
   const count = (by: number) => (pinned: Digest, space: number) => {
@@ -16,7 +16,7 @@ function countingPins() {
   return { counts, pins: { pin: count(1), unpin: count(-1) } }
 }
 
-test('what is held is pinned in every space, until it is released', () => {
+test('held digests are pinned in every space until they are released', () => {
   const { counts, pins } = countingPins()
   const roots = pinnedRoots(pins as Parameters<typeof pinnedRoots>[0], [0, 3])
   roots.hold('t1', 'inputs', [digest(1), digest(2)])
@@ -30,7 +30,7 @@ test('what is held is pinned in every space, until it is released', () => {
   expect(counts.size).toBe(0)
 })
 
-test('what is held again takes the place of what was held before', () => {
+test('holding again replaces the earlier digests', () => {
   const { counts, pins } = countingPins()
   const roots = pinnedRoots(pins as Parameters<typeof pinnedRoots>[0])
   roots.hold('t1', 'inputs', [digest(1), digest(2)])

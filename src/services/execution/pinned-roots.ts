@@ -10,8 +10,8 @@ export interface Pins {
 }
 
 /**
- * Pins what the engine holds. It does not say in which space a blob is, so it is pinned in all that there are: a pin
- * for a blob that is not there costs next to nothing.
+ * Pins the blobs of unfinished tasks. The engine does not know the space of a blob, so each blob is pinned in all
+ * spaces: a pin for an absent blob costs almost nothing.
  */
 export function pinnedRoots(pins: Pins, spaces: readonly number[] = [0]): BlobRoots {
   const held = new Map<string, readonly Digest[]>()
@@ -26,7 +26,7 @@ export function pinnedRoots(pins: Pins, spaces: readonly number[] = [0]): BlobRo
   return {
     hold(task, what, digests) {
       each(digests, (digest, space) => pins.pin(digest, space))
-      release(task, what) // only now, so that what is held again is held throughout
+      release(task, what) // after pinning, so that a blob in both sets is never unpinned
       held.set(`${what}/${task}`, digests)
     },
     release,

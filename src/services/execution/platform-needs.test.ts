@@ -23,11 +23,11 @@ test.each([
   ['OSFamily', 'linux'],
   ['Cores', '4'],
   ['__proto__', '4'],
-])('%s = %s is a property like any other', (name, value) => {
+])('%s = %s is a plain property', (name, value) => {
   expect(platformNeeds([{ name, value }])).toEqual({ properties: [{ name, value }], demands: {} })
 })
 
-test('a name may come with several values, and a worker must have them all', () => {
+test('a name may have several values, and a worker must offer all of them', () => {
   const isa = [
     { name: 'ISA', value: 'sse4' },
     { name: 'ISA', value: 'x86-64' },

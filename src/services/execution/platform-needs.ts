@@ -5,9 +5,9 @@ type Needs = Required<Pick<TaskRequest, 'properties' | 'demands'>>
 type Resources = Needs['demands']
 
 /**
- * Platform properties that are amounts. A worker with more than that fits too, and what a task uses is not there for
- * others. Under these names, what cannot be read as an amount is a property like any other (some platforms call the
- * kind of processor `cpu`). Every other property has to be offered by a worker exactly as it is asked for.
+ * Platform properties that are amounts. A worker with a larger amount fits too, and the task reserves its amount. If
+ * the value is not an amount, the property is an ordinary one (some platforms call the kind of processor `cpu`). A
+ * worker must offer an ordinary property with exactly the requested value.
  *
  * | property       | value                                                                  |
  * |----------------|------------------------------------------------------------------------|

@@ -5,7 +5,7 @@ import { actionResultsCache } from './result-cache.ts'
 
 const digest = { fn: 'sha256', hash: '1'.repeat(64), size: 7 } as const
 const key = actionKeyOf(digest)
-const OF_WORKER = Buffer.from('4a040a027731', 'hex') // made by w1
+const OF_WORKER = Buffer.from('4a040a027731', 'hex') // the worker is w1
 const EXIT_1 = Buffer.from('20014a040a027731', 'hex')
 
 function cache() {
@@ -14,7 +14,7 @@ function cache() {
   return { actions, commands, results: actionResultsCache({ actionsOf: () => actions, commandsOf: () => commands }) }
 }
 
-test('what the grid puts is found under the action, and only in its instance', async () => {
+test('a stored result is found under its action, only in its instance', async () => {
   const { actions, results } = cache()
   await results.put('main', key, OF_WORKER)
   expect(Buffer.from((await actions.get('main', digest)) ?? [])).toEqual(OF_WORKER)
@@ -22,25 +22,25 @@ test('what the grid puts is found under the action, and only in its instance', a
   expect(await results.get('other', key)).toBeUndefined()
 })
 
-test('a failure is not kept, whatever its worker calls it', async () => {
+test('a result with exit code 1 is not cached', async () => {
   const { actions, results } = cache()
   await results.put('main', key, EXIT_1)
   expect(await actions.get('main', digest)).toBeUndefined()
 })
 
-test('a result without a word in it says at least that somebody made it', async () => {
+test('an empty result is stored with a worker, so that it is never empty', async () => {
   const { results } = cache()
   await results.put('main', key, new Uint8Array())
   expect((await results.get('main', key))?.length).toBeGreaterThan(0)
 })
 
-test('bytes that are no result are not kept', async () => {
+test('bytes that are no ActionResult are refused and not stored', async () => {
   const { actions, results } = cache()
   await expect(results.put('main', key, Buffer.from([0xff]))).rejects.toThrow('malformed ActionResult')
   expect(await actions.get('main', digest)).toBeUndefined()
 })
 
-test('results of command tasks are kept apart from what clients read and write', async () => {
+test('results of command tasks are stored apart from the action cache of clients', async () => {
   const { actions, commands, results } = cache()
   const command = `command:${key}`
   await results.put('main', command, OF_WORKER)
@@ -50,7 +50,7 @@ test('results of command tasks are kept apart from what clients read and write',
   expect(Buffer.from((await results.get('main', command)) ?? [])).toEqual(OF_WORKER)
 })
 
-test('a key of another kind is nobody’s', async () => {
+test('a result with another kind of key is not stored', async () => {
   const { results } = cache()
   await results.put('main', 'step/7', OF_WORKER)
   expect(await results.get('main', 'step/7')).toBeUndefined()

@@ -5,18 +5,18 @@ import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 import { actionOfKey } from '../../wire/tasks/action-key.ts'
 import { commandOfKey } from '../../wire/tasks/command-key.ts'
 
-/** For a worker that does not say who it is: a result must not be empty on the wire. */
+/** The worker of a result that names none: REAPI forbids an empty result. */
 const UNNAMED_WORKER = 'unknown'
 
 /**
- * What the grid ran is found by those who ask the action cache, and the other way round. Which results count is for the
- * caches to say: those that are given must answer with complete ones only, and take what the grid puts even where
- * callers may not put anything.
+ * The caches that the engine reads and writes, so that clients find its results in the action cache and the engine
+ * finds theirs. `get` must return complete results only, and `put` must accept results of the engine even where clients
+ * may not write.
  */
 export interface ResultCaches {
-  /** What clients read and write. */
+  /** Results of actions, which clients read and write. */
   readonly actionsOf: (instance: InstanceName) => ActionCache
-  /** Results of command tasks, which no client reaches. */
+  /** Results of command tasks, which clients cannot read or write. */
   readonly commandsOf: (instance: InstanceName) => ActionCache
 }
 
@@ -32,7 +32,7 @@ export const actionResultsCache = ({ actionsOf, commandsOf }: ResultCaches): Res
     const action = command ?? actionOfKey(actionKey)
     if (action === undefined) return
     const actions = (command === undefined ? actionsOf : commandsOf)(instance)
-    // Throws when a worker sent something else: the engine then goes on without the cache.
+    // Throws for an invalid result: the engine then does not cache it.
     const view = viewActionResult(result, action.fn)
     if (view.exitCode !== 0) return
     await actions.put(instance, action, withWorker(view, UNNAMED_WORKER))

@@ -1,41 +1,40 @@
+import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { OperationEnd, OperationStatus } from '../../engine/tasks/status.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { areHeld } from '../../storage/held.ts'
-import { formatOperationName } from '../../wire/google/operations.ts'
-import type { ServerLog } from '../../wire/reapi/execution-operation.ts'
-import type { ActionSpec } from '../../wire/tasks/action-spec.ts'
+import { areHeld } from '../../storage/read-blobs.ts'
+import type { ServerLog } from '../../wire/reapi/execution.ts'
+import { formatOperationName } from '../../wire/reapi/operation-name.ts'
 
 /** An operation that has ended. */
 export interface Ended extends OperationStatus {
   readonly end: OperationEnd
 }
 
-/** Clients save it under this name. */
+/** Clients save the log under this name. */
 const NAME = 'windlass-task.log'
 
 /**
- * What the grid knows of a task that it could not run, or that had no more time, for the person whose build failed of it.
- * The same words whenever they are asked for, so that they are one blob. A wish: a store without room goes without.
+ * The log of a task that failed or timed out, for the user of the build. Its text is the same on every request, so that
+ * it is one blob. The log is optional: if the store is full, there is none.
  */
-export async function serverLogs(status: Ended, spec: ActionSpec, blobs: BlobStore): Promise<ServerLog[]> {
-  if (status.end.state !== 'failed' && status.end.state !== 'timeout') return []
-  const bytes = Buffer.from(wordsFor(status, spec))
-  const digest = digestOf(spec.actionDigest.fn, bytes)
+export async function serverLogs(status: Ended, actionDigest: Digest, blobs: BlobStore): Promise<ServerLog[]> {
+  const bytes = Buffer.from(logText(status, actionDigest))
+  const digest = digestOf(actionDigest.fn, bytes)
   const list = digestListOf(digest.fn, [digest])
   try {
     if (!(await areHeld(list, blobs))) await blobs.writeMany(list, [bytes])
-    return [{ name: NAME, digest, isForPeople: true }]
+    return [{ name: NAME, digest, isHumanReadable: true }]
   } catch (error) {
     if (error instanceof FaultError) return []
     throw error
   }
 }
 
-function wordsFor(status: Ended, { actionDigest }: ActionSpec): string {
+function logText(status: Ended, actionDigest: Digest): string {
   const { end, instance, operation, task, attempt, worker, startedAt } = status
   const ranFrom = startedAt ?? status.assignedAt
   const lines: readonly (readonly [string, string | undefined])[] = [
@@ -59,5 +58,5 @@ function wordsFor(status: Ended, { actionDigest }: ActionSpec): string {
 const timeOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString()
 
-/** A worker's own words must not pass for lines of ours. */
+/** Text of a worker must not look like a line of this log. */
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')

@@ -9,7 +9,7 @@ const order = { instance: 'i', origin: 'snippet' } as const
 
 const IMAGELESS = { name: 'runs-without-image', value: 'yes' }
 
-test('a task brings what the grid must know of it: needs, time, and the blobs that it reads', () => {
+test('a request has the properties, demands, timeout and roots of its task', () => {
   const task = commandTaskOf({
     stages: [
       { ...run, name: 'compile' },
@@ -41,7 +41,7 @@ test('a task brings what the grid must know of it: needs, time, and the blobs th
   expect(submission).not.toHaveProperty('actionKey')
 })
 
-test('a stage without a time limit leaves the task without one, unless the door says otherwise', () => {
+test('a stage without a time limit gives a task without one, unless the door sets it', () => {
   const task = commandTaskOf({
     stages: [
       { ...run, name: 'compile' },
@@ -52,7 +52,7 @@ test('a stage without a time limit leaves the task without one, unless the door 
   expect(commandTaskRequest(task, { ...order, timeoutMs: 7 })).toMatchObject({ timeoutMs: 7 })
 })
 
-test('what may be cached has a key, which changes with what the door adds to it', () => {
+test('a cacheable task has an action key, which changes with the salt', () => {
   const task = commandTaskOf({ stages: [run], cacheable: true })
   const [plain, salted] = [commandTaskRequest(task, order), commandTaskRequest(task, { ...order, salt: 'gcc 12' })]
   expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^command:sha256\//) })
@@ -60,7 +60,7 @@ test('what may be cached has a key, which changes with what the door adds to it'
   expect(salted).not.toHaveProperty('salt')
 })
 
-test('what is one command with small files is asked of workers that know no more than that', () => {
+test('one command with inline files requires runs=plain, any other task runs=command', () => {
   const properties = (task: Parameters<typeof commandTaskOf>[0]) =>
     commandTaskRequest(commandTaskOf(task), order).properties
   expect(properties({ stages: [run] })).toEqual([{ name: 'runs', value: 'plain' }, IMAGELESS])

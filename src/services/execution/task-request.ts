@@ -13,7 +13,7 @@ import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
 import { NETWORK_PROPERTY } from '../../model/properties/network-grants.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/properties/task-form.ts'
-import { isAboutNetwork } from '../../wire/reapi/execution-command.ts'
+import { isAboutNetwork } from '../../wire/reapi/action.ts'
 import { actionKeyOf } from '../../wire/tasks/action-key.ts'
 import { commandKeyOf } from '../../wire/tasks/command-key.ts'
 import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
@@ -28,11 +28,11 @@ export interface TaskRequestOptions extends Omit<TaskRequest, FromTask> {
   readonly origin: CommandOrigin | typeof ACTION_ORIGIN
   /** Part of the cache key: it changes the result, such as the version of a compiler. */
   readonly salt?: string
-  /** The form that workers must understand; by the contents of the task when left out. */
+  /** The form that workers must understand. If left out, the contents of the task determine it. */
   readonly form?: TaskForm
 }
 
-/** The time of all stages, and this for the work between them. */
+/** The time between stages that is added to the time of all stages. */
 const BETWEEN_STAGES_MS = 1000
 
 /** A task as the engine accepts it. Throws `invalid` for a task that no worker could run. */
@@ -41,36 +41,40 @@ export function commandTaskRequest(
   { salt, form = plainestForm(task), ...options }: TaskRequestOptions,
 ): TaskRequest {
   const timeoutMs = wholeTime(task)
+  const spec = taskToSpec(task)
   return {
     ...needsOf(task, form),
     ...(task.inputs.root && { affinity: [task.inputs.root.hash] }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...options,
     ...(isInteractive(task) && { interactive: true }),
-    spec: taskToSpec(task),
+    spec,
     roots: blobsReadBy(task),
-    ...(task.cacheable && { actionKey: keyOf(task, salt), cacheable: true }),
+    ...(task.cacheable && { actionKey: keyOf(task, spec, salt), cacheable: true }),
   }
 }
 
 /** Tasks with the same key are merged, and share a result in the cache. */
-const keyOf = (task: CommandTask, salt: string | undefined): string =>
-  task.action === undefined ? commandKeyOf(task, salt) : actionKeyOf(task.action.digest)
+const keyOf = ({ action, fn }: CommandTask, spec: Uint8Array, salt: string | undefined): string =>
+  action === undefined ? commandKeyOf(spec, fn, salt) : actionKeyOf(action.digest)
 
 /** The properties and amounts that a worker must offer. */
 function needsOf(task: CommandTask, form: TaskForm): ReturnType<typeof platformNeeds> {
   const asked = task.action === undefined ? task.platform : task.platform.filter((each) => !isAboutNetwork(each))
-  const { properties, demands } = platformNeeds([...asked, ...roomNeeds(task, form), ...inputNeed(task)])
-  const hasImage = properties.some(({ name }) => name === IMAGE_PROPERTY)
+  const { properties, demands } = asked.length === 0 ? NO_NEEDS : platformNeeds(asked)
+  const needed = [...properties, ...roomNeeds(task, form)]
+  const hasImage = needed.some(({ name }) => name === IMAGE_PROPERTY)
   return {
     properties: [
-      ...properties,
+      ...needed,
       { name: TASK_FORM_PROPERTY, value: form },
       ...(hasImage ? [] : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]),
     ],
     demands,
   }
 }
+
+const NO_NEEDS = { properties: [], demands: {} }
 
 /** The form that most workers understand, by the contents of the task. */
 function plainestForm({ stages, inputs, isolation, action }: CommandTask): TaskForm {
@@ -87,8 +91,8 @@ function plainestForm({ stages, inputs, isolation, action }: CommandTask): TaskF
 }
 
 /**
- * Workers offer the level of their rooms and all lower levels, and whether a room can be made from an image. A worker
- * that runs only snippets does not report its rooms: the operator that registers it vouches for them.
+ * Workers offer the level of their rooms and all lower levels, and whether they can make a room from an image. A worker
+ * that runs only snippets does not report its rooms: the operator who registers it is responsible for them.
  */
 const roomNeeds = (
   { isolation, image, platform, stages, places = [] }: CommandTask,
@@ -100,11 +104,9 @@ const roomNeeds = (
     : [{ name: IMAGE_PROPERTY, value: image }]),
   ...(stages.some(({ network }) => network) ? [{ name: NETWORK_PROPERTY, value: 'yes' }] : []),
   ...(places.length === 0 ? [] : [{ name: PLACES_PROPERTY, value: 'yes' }]),
+  // Not every worker protocol carries input while a task runs.
+  ...(isInteractive({ stages }) ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []),
 ]
-
-/** Not every worker protocol carries input while a task runs. */
-const inputNeed = (task: CommandTask): PlatformProperty[] =>
-  isInteractive(task) ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []
 
 /** Undefined when one of the stages has no time limit. */
 function wholeTime({ stages }: CommandTask): number | undefined {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../model/caller.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 
-/** The caller of a service operation, and the instance that it acts in. Every door makes one for every request. */
+/** The caller of a service operation, and its instance. Every door creates one for each request. */
 export interface CallScope {
   readonly caller: Caller
   readonly instance: InstanceName

@@ -5,12 +5,12 @@ import type { BlobStore } from '../../storage/blob-store.ts'
 
 /** The stores of one instance name. Several names may share a store; results of actions are never shared. */
 export interface Instance {
-  /** Believes what it is given: for reading, and for blobs that were checked already. */
+  /** Does not verify what is written: for reads, and for blobs that were verified before. */
   readonly blobs: BlobStore
-  /** The same store behind a check of everything that is written. */
+  /** The same store with verification of every write. */
   readonly uploads: BlobStore
   readonly actions: ActionCache
-  /** False where callers may not put results: `actions` refuses them, and this is how clients hear of it beforehand. */
+  /** False where clients may not upload results: `actions` refuses them, and the capabilities report it. */
   readonly mayUpdateActions?: boolean
   /** The function of a bare hash when its length fits several functions. */
   readonly unnamedFunction: DigestFunction

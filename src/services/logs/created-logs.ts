@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import { formatLogName, type LogName } from '../../wire/reapi/log-name.ts'
 import type { LogStreamNames } from '../../wire/reapi/log-stream.ts'
+import { formatLogName, type LogName } from '../../wire/reapi/operation-name.ts'
 import { LogTape } from './log-tape.ts'
 
 export interface CreatedLogLimits {
-  /** How many there may be at a time, and how much is held of each. */
+  /** The maximum number of logs, and the bytes that are held of each. */
   readonly most: number
   readonly heldBytes: number
   /** How long a log is kept before its first write, between writes, and after its end. */
@@ -33,10 +33,10 @@ interface Created {
   touchedAt: number
 }
 
-/** Logs that clients write, for other clients to read. They are in memory alone, and go with the server. */
+/** Logs that clients write and other clients read. They are in memory only and are lost when the server stops. */
 export interface CreatedLogs {
   create(parent: InstanceName): LogStreamNames
-  /** Throws `absent`, and `invalid` for the name that is for writing. */
+  /** Throws `absent` for an unknown name, and `invalid` for the name for writing. */
   toRead(name: LogName): LogTape
   toWrite(name: LogName): CreatedLog
 }
@@ -89,11 +89,11 @@ export function createdLogs({ clock, newId, limits }: CreatedLogsOptions): Creat
       return { name: formatLogName(parent, id), writeName: formatLogName(parent, id, token) }
     },
     toRead(name) {
-      if (name.token !== undefined) throw invalid('this name of a log is for its writer, not for reading')
+      if (name.token !== undefined) throw invalid('this log name can only be used for writing')
       return found(name).tape
     },
     toWrite(name) {
-      if (name.token === undefined) throw invalid('this name of a log is for reading, not for writing')
+      if (name.token === undefined) throw invalid('this log name can only be used for reading')
       const log = found(name)
       if (log.token !== name.token) throw absentLog(name.id)
       return {

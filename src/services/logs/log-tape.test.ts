@@ -4,7 +4,7 @@ import { LogTape } from './log-tape.ts'
 
 const PAGE = 16 * 1024
 
-/** All that is held, from a place on. */
+/** All bytes that the tape holds from `from` on. */
 function held(tape: LogTape, from = 0): string {
   let text = ''
   for (let piece = tape.read(from); piece !== undefined; piece = tape.read(piece.at + piece.bytes.length))
@@ -12,7 +12,7 @@ function held(tape: LogTape, from = 0): string {
   return text
 }
 
-test('what was written is read from any place on, in the order in which it came', () => {
+test('written bytes are read in order, from any offset', () => {
   const tape = new LogTape(1024 * 1024)
   tape.append(Buffer.from('abc'))
   tape.append(Buffer.from('def'))
@@ -20,7 +20,7 @@ test('what was written is read from any place on, in the order in which it came'
   expect(tape.size).toBe(6)
 })
 
-test('of a long log the end is held, and each byte keeps its place', () => {
+test('a long log keeps its end, and each byte keeps its offset', () => {
   const seed = seedOfRun()
   const { below } = randomFrom(seed)
   const tape = new LogTape(4 * PAGE)
@@ -35,21 +35,21 @@ test('of a long log the end is held, and each byte keeps its place', () => {
   expect(tape.size - tape.start).toBeGreaterThan(2 * PAGE)
 })
 
-test('a piece that is longer than the tape leaves its end', () => {
+test('a piece longer than the tape keeps its end', () => {
   const tape = new LogTape(2 * PAGE)
   tape.append(Buffer.alloc(10 * PAGE + 5, 'x'))
   expect([tape.size, tape.start]).toEqual([10 * PAGE + 5, 9 * PAGE])
   expect(tape.read(0)?.at).toBe(9 * PAGE)
 })
 
-test('many small pieces take no more room than one', () => {
+test('100,000 pieces of one byte take no more memory than one long piece', () => {
   const tape = new LogTape(4 * PAGE)
   const before = process.memoryUsage().arrayBuffers
   for (let i = 0; i < 100_000; i++) tape.append(Buffer.of(i))
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * PAGE)
 })
 
-test('listeners hear of more, and of the end, until they leave', () => {
+test('listeners are called for new bytes and for the end, until they unsubscribe', () => {
   const tape = new LogTape(PAGE)
   const heard: number[] = []
   const leave = tape.listen(() => heard.push(tape.isEnded ? -1 : tape.size))

@@ -1,29 +1,29 @@
 const PAGE_BYTES = 16 * 1024
 
 /**
- * The end of a log, each byte at its own place. It is kept in pages, so that a log in a million pieces takes no more room
- * than one in few; a byte that was written never changes, so readers may be handed the pages themselves.
+ * The last bytes of a log, by offset. They are stored in pages, so that a log of a million small pieces takes no more
+ * memory than a log of few large ones. A written byte never changes, so readers get views of the pages.
  */
 export class LogTape {
   readonly #mostPages: number
   readonly #wakes = new Set<() => void>()
-  /** All but the last are full. */
+  /** All pages except the last are full. */
   #pages: Buffer[] = []
   #first = 0
   #size = 0
   #isEnded = false
 
-  /** More than this is never held, and never less than this but a page. */
+  /** The limit of held bytes; at least this minus one page is held. */
   constructor(mostBytes: number) {
     this.#mostPages = Math.max(2, Math.floor(mostBytes / PAGE_BYTES))
   }
 
-  /** All that was ever written, held or not. */
+  /** The bytes written so far, held or dropped. */
   get size(): number {
     return this.#size
   }
 
-  /** The place of the oldest byte that is held. */
+  /** The offset of the oldest byte that is held. */
   get start(): number {
     return this.#first * PAGE_BYTES
   }
@@ -50,7 +50,7 @@ export class LogTape {
     this.#wakeAll()
   }
 
-  /** Some bytes from that place on, or from the oldest that is held; undefined when there are none yet. */
+  /** Returns the bytes from that offset on, or from the oldest held byte; undefined when there are none yet. */
   read(from: number): { readonly at: number; readonly bytes: Uint8Array } | undefined {
     const at = Math.max(from, this.start)
     const page = this.#pages[Math.floor(at / PAGE_BYTES) - this.#first]
@@ -59,7 +59,7 @@ export class LogTape {
     return { at, bytes: page.subarray(begin, Math.min(PAGE_BYTES, begin + this.#size - at)) }
   }
 
-  /** Called when there is more, and when it has ended; the answer takes it back. */
+  /** Calls the listener after each write and at the end; the returned function removes it. */
   listen(wake: () => void): () => void {
     this.#wakes.add(wake)
     return () => void this.#wakes.delete(wake)

@@ -17,7 +17,7 @@ const told = (place: StreamPosition, ...pieces: readonly OutputPiece[]): unknown
     return taken && [taken.missed, Buffer.from(taken.bytes).toString()]
   })
 
-test('only its own stream is told', () => {
+test('only pieces of the own stream are taken', () => {
   const place = new StreamPosition('stdout', 0)
   expect(told(place, piece('a'), piece('noise', { stream: 'stderr' }), piece('b'))).toEqual([
     [0, 'a'],
@@ -27,12 +27,12 @@ test('only its own stream is told', () => {
   expect(place.wanted).toBe(2)
 })
 
-test('what the reader has had already is left out', () => {
+test('bytes that the reader already has are left out', () => {
   const place = new StreamPosition('stdout', 4)
   expect(told(place, piece('abc'), piece('def'), piece('ghi'))).toEqual([undefined, [0, 'ef'], [0, 'ghi']])
 })
 
-test('a worker that counts says what is lacking, to the byte, whoever lost it', () => {
+test('with offsets from the worker, missed bytes are counted exactly', () => {
   const place = new StreamPosition('stdout', 0)
   const pieces = [
     piece('abc', { at: 0 }),
@@ -49,7 +49,7 @@ test('a worker that counts says what is lacking, to the byte, whoever lost it', 
   expect(place.wanted).toBe(23)
 })
 
-test('where a worker does not count, what was missed may be of either stream, and the place is lost', () => {
+test('without offsets, missed bytes may belong to either stream, and the position is lost', () => {
   const place = new StreamPosition('stdout', 0)
   expect(told(place, piece('abc'), piece('def', { missed: 5 }), piece('ghi'))).toEqual([
     [0, 'abc'],
@@ -59,7 +59,7 @@ test('where a worker does not count, what was missed may be of either stream, an
   expect(place.wanted).toBeUndefined()
 })
 
-test('the next attempt goes on where the reader stands', () => {
+test('the next attempt continues at the position of the reader', () => {
   const place = new StreamPosition('stdout', 0)
   expect(
     told(place, piece('abc'), piece('ab', { attempt: 2 }), piece('cde', { attempt: 2 }), piece('f', { attempt: 2 })),

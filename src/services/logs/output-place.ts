@@ -7,15 +7,15 @@ export interface Taken {
 }
 
 /**
- * Where one reader stands in what an attempt prints on one stream. Places are those of the attempt that counts in the
- * end: when another attempt begins, the reader goes on with it where he stands, for most commands print the same again.
- * Where a worker does not count, places are known for as long as nothing was lost.
+ * The offset of one reader in one output stream of a task. When a new attempt begins, the reader continues at the same
+ * offset of its output, because most commands print the same text again. For a worker that does not send offsets, they
+ * are known until bytes are lost.
  */
 export class StreamPosition {
   readonly #stream: OutputPiece['stream']
-  /** Offset of the next byte for the reader; undefined when it is not known any more. */
+  /** Offset of the next byte for the reader; undefined when it is no longer known. */
   #wanted: number | undefined
-  /** Where the next piece begins, if it does not say. */
+  /** Offset of the next piece, if the piece has none. */
   #printed: number | undefined = 0
   #attempt = 0
 
@@ -28,7 +28,7 @@ export class StreamPosition {
     return this.#wanted
   }
 
-  /** Undefined when there is nothing new in it for this reader. */
+  /** Undefined when the piece has nothing new for this reader. */
   take({ stream, attempt, bytes, missed, at }: OutputPiece): Taken | undefined {
     if (attempt !== this.#attempt) {
       this.#attempt = attempt

@@ -11,12 +11,12 @@ export interface AwaitedLanguagesOptions {
   readonly clock: Clock
   /** How long a request waits for a worker that may offer its language (`no_worker_grace_seconds`). */
   readonly graceMs: number
-  /** Whether a worker is about to connect of which nothing is known yet, as in the first seconds of `windlass up`. */
+  /** Whether a worker is about to connect whose languages are unknown, as in the first seconds of `windlass up`. */
   readonly isWorkerComing: () => boolean
 }
 
 export interface AwaitedLanguage {
-  /** By name or alias. */
+  /** A name or an alias. */
   readonly language: string
   readonly version?: string | undefined
 }
@@ -26,11 +26,13 @@ export interface AwaitedLanguages {
   isAwaited(language: string): boolean
   /** Names of all such languages. */
   awaited(): readonly string[]
-  /** Resolves when a worker offers it, none is testing it, the grace is over, or the signal was aborted. */
-  settled(wish: AwaitedLanguage, signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves when a worker offers the language, no worker tests it, the grace time is over, or the signal was aborted.
+   */
+  settled(wanted: AwaitedLanguage, signal?: AbortSignal): Promise<void>
 }
 
-/** Workers change seldom, and only requests for languages under test look this often. */
+/** Polled only by requests for languages under test. */
 const LOOK_MS = 100
 
 export function awaitedLanguages(options: AwaitedLanguagesOptions): AwaitedLanguages {
@@ -42,9 +44,9 @@ export function awaitedLanguages(options: AwaitedLanguagesOptions): AwaitedLangu
   return {
     isAwaited,
     awaited: () => languages.map(({ name }) => name).filter(isAwaited),
-    async settled(wish, signal) {
+    async settled(wanted, signal) {
       const end = clock.monotonic() + graceMs
-      while (!isOffered(wish, languages, offers) && isAwaited(wish.language) && signal?.aborted !== true) {
+      while (!isOffered(wanted, languages, offers) && isAwaited(wanted.language) && signal?.aborted !== true) {
         const leftMs = end - clock.monotonic()
         if (leftMs <= 0) return
         await new Promise<void>((resolve) => void clock.after(Math.min(LOOK_MS, leftMs), resolve))
@@ -63,7 +65,7 @@ function isOffered(
   try {
     return version === undefined || chooseVersion(version, offer.versions) !== undefined
   } catch (error) {
-    if (error instanceof FaultError) return true // a selector that cannot be read is refused as such, at once
+    if (error instanceof FaultError) return true // an invalid selector is refused at once
     throw error
   }
 }

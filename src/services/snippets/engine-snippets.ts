@@ -1,60 +1,69 @@
 import { FaultError } from '../../base/fault.ts'
 import { silentLog } from '../../base/log.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
-import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
+import { type NetworkDoor, type NetworkGrants, networkRefusal } from '../../model/properties/network-grants.ts'
+import type { SnippetRequest, SnippetStatus } from '../../model/snippet.ts'
 import type { CallScope } from '../instances/call-scope.ts'
 import { awaitedLanguages } from './awaited-languages.ts'
 import type { FormSnippets } from './callback-form.ts'
-import { codeDurations } from './durations.ts'
-import { followEnds } from './follow-ends.ts'
+import { codeDurations, codeHashOf } from './durations.ts'
 import { listSnippets } from './list-snippets.ts'
 import { languageOffers, liveOffers } from './live-offers.ts'
 import { rememberedVerdicts } from './remembered-verdicts.ts'
 import { sendingCallbacks } from './sending-callbacks.ts'
+import { SnippetRefusal } from './snippet-refusal.ts'
 import type { SnippetService } from './snippet-service.ts'
-import type { SnippetView } from './snippet-status.ts'
-import { codeHashOf, type SnippetTaskOptions } from './snippet-task-request.ts'
 import type { SnippetServiceOptions, SnippetTools } from './snippet-tools.ts'
-import { snippetViews } from './snippet-views.ts'
-import { submitSnippet } from './submit-snippet.ts'
-import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
+import { type SnippetView, snippetViews } from './snippet-view.ts'
+import { type SubmitOptions, submitSnippet } from './submit-snippet.ts'
+import { followEnds, noSnippet, waitFor, watchSnippet } from './watch-snippets.ts'
 
-/** The service with its end: `close` stops following operations and sending callbacks. */
+/** `close` stops following operations and sending callbacks. */
 export interface OpenSnippetService extends SnippetService {
-  stop(): void
+  close(): void
 }
 
 /** The service over the engine. It resumes operations and callbacks that were open when the last process ended. */
 export function snippetService(options: SnippetServiceOptions): OpenSnippetService {
-  const { engine, clock, callbacks } = options
+  const { engine, callbacks } = options
   const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => service)
   const mustFind = mustBeFound(find)
-  const submit = submitting(options, { tools, complete, follower })
-  const watch: SnippetService['watch'] = (scope, id, watcher) => watchSnippet(id, watcher, { scope, tools, complete })
+  const submit = submitting(options, { tools, follower })
+  const statusOf = (operation: OperationStatus): Promise<SnippetStatus> => {
+    const view = tools.views.of(operation)
+    if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
+    return complete(view)
+  }
   const service: OpenSnippetService = {
     languages: () => languageOffers(tools.languages, tools.offers),
     ...tools.awaited,
     mustBeOpen: () => refuseIf(options.draining),
-    submit: (scope, request, durability = 'power') => submit(scope, { request, durability }),
+    async submit(scope, request, durability = 'power') {
+      return await statusOf(await submit(scope, { request, durability }))
+    },
     async run(scope, request, limit) {
-      const accepted = await submit(scope, { request, durability: 'power', deferAck: true })
-      const status = isOver(accepted) ? accepted : await service.wait(scope, accepted.id, limit)
-      if (!isOver(status)) await engine.secure()
+      const operation = await submit(scope, { request, durability: 'power', deferAck: true })
+      if (operation.end !== undefined) return await statusOf(operation)
+      const status = await service.wait(scope, operation.operation, limit)
+      if (status.completedAt === undefined) await engine.secure()
       return status
     },
     async rerun(scope, id) {
       const view = await find(scope, id)
       if (view === undefined) return undefined
       const request: SnippetRequest = { ...view.status.request, idempotencyKey: undefined }
-      return await submit(scope, { request, durability: 'power', expectedHash: view.note?.expectedHash })
+      return await statusOf(
+        await submit(scope, { request, durability: 'power', expectedHash: view.note?.expectedHash }),
+      )
     },
     async find(scope, id) {
       const view = await find(scope, id)
       return view && (await complete(view))
     },
-    watch,
-    wait: (scope, id, limit) => waitFor(id, { ...limit, scope, clock, watch }),
+    watch: (scope, id, watcher) => watchSnippet(id, watcher, { scope, tools, complete }),
+    wait: (scope, id, limit) => waitFor(id, limit, { scope, tools, complete }),
     async cancel(scope, id) {
       await mustFind(scope, id)
       await engine.cancel(scope.caller, id)
@@ -70,9 +79,9 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
       const language = findLanguage(tools.languages, request.language)
       return language && tools.durations.estimateMs(language.name, codeHashOf(request))
     },
-    stop() {
-      follower.stop()
-      sender?.stop()
+    close() {
+      follower.close()
+      sender?.close()
     },
   }
   return service
@@ -86,19 +95,17 @@ const mustBeFound =
     return view
   }
 
-type Parts = Pick<ReturnType<typeof openParts>, 'tools' | 'complete' | 'follower'>
+type Parts = Pick<ReturnType<typeof openParts>, 'tools' | 'follower'>
 
 const submitting =
-  ({ draining, callbacks }: SnippetServiceOptions, { tools, complete, follower }: Parts) =>
-  async ({ caller, instance }: CallScope, options: SnippetTaskOptions): Promise<SnippetStatus> => {
+  ({ draining, callbacks }: SnippetServiceOptions, { tools, follower }: Parts) =>
+  async ({ caller, instance }: CallScope, options: SubmitOptions): Promise<OperationStatus> => {
     refuseIf(draining)
     const { request } = options
     const owned = request.instance === instance ? options : { ...options, request: { ...request, instance } }
     const { operation, isKnown } = await submitSnippet(owned, { caller, tools, callbacks })
-    const view = tools.views.of(operation)
-    if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
     if (!isKnown) follower.follow(operation)
-    return await complete(view)
+    return operation
   }
 
 /** `asked` returns the service itself, for parts that use it after its start. */
@@ -115,7 +122,8 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
     underWay: new Map(),
   }
   const verdicts = rememberedVerdicts(tools)
-  const complete = verdicts.whole
+  const complete = async (view: SnippetView): Promise<SnippetStatus> =>
+    view.note?.expectedHash === undefined ? view.status : await verdicts.whole(view)
   // An operation of another instance does not exist for this caller.
   const find = async ({ caller, instance }: CallScope, id: string): Promise<SnippetView | undefined> => {
     const operation = await engine.find(caller, id)
@@ -133,4 +141,28 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
 
 function refuseIf(draining: AbortSignal | undefined): void {
   if (draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+}
+
+/** Refuses snippets that ask for a network, unless the operator grants it to their instance and this door. */
+export function grantingNetwork(inner: SnippetService, door: NetworkDoor, grants: NetworkGrants): SnippetService {
+  const mustBeGranted = ({ network, instance }: SnippetRequest): void => {
+    if (network && !grants(door, instance)) throw new SnippetRefusal('network', networkRefusal(door, instance))
+  }
+  return {
+    ...inner,
+    async submit(scope, request, durability) {
+      mustBeGranted(request)
+      return await inner.submit(scope, request, durability)
+    },
+    async run(scope, request, limit) {
+      mustBeGranted(request)
+      return await inner.run(scope, request, limit)
+    },
+    async rerun(scope, id) {
+      // The operator may have revoked the grant after the first run.
+      const before = await inner.find(scope, id)
+      if (before !== undefined) mustBeGranted(before.request)
+      return await inner.rerun(scope, id)
+    },
+  }
 }

@@ -4,7 +4,7 @@ import { manualClock } from '../../testing/manual-clock.ts'
 import { codeDurations } from './durations.ts'
 import { liveOffers } from './live-offers.ts'
 
-test('what took long lately is expected to, and old times fade', () => {
+test('the estimate follows recent run times, and ignores invalid ones', () => {
   const learned = codeDurations()
   expect(learned.estimateMs('c', 'x')).toBeUndefined()
   learned.learn('c', 'x', 1000)
@@ -16,10 +16,10 @@ test('what took long lately is expected to, and old times fade', () => {
   expect(learned.estimateMs('c', 'x')).toBeCloseTo(100, 0)
 })
 
-test('of code, only what ran last is remembered', () => {
+test('only the most recently run code keeps its own estimate', () => {
   const learned = codeDurations(2)
   for (const code of ['a', 'b', 'a', 'c']) learned.learn('c', code, code === 'b' ? 5000 : 10)
-  expect(learned.estimateMs('c', 'b')).not.toBe(5000) // only the language is left to go by
+  expect(learned.estimateMs('c', 'b')).not.toBe(5000) // only the estimate of the language is left
   expect(learned.estimateMs('c', 'a')).toBe(10)
 })
 
@@ -28,7 +28,7 @@ function view(worker: string, state: WorkerView['state'], languages: readonly st
   return { worker, state, what: '', slots: 1, properties, registeredAt: 0, heardAt: 0, leases: 0 }
 }
 
-test('languages are those of workers that live, and a version is everybody’s or nobody’s', () => {
+test('languages are those of live workers, and `only` is set when all workers have the same version', () => {
   const views = [
     view('a', 'BUSY', ['python', 'python@3.11', 'c', 'c@12']),
     view('b', 'DEGRADED', ['python', 'python@3.9', 'c', 'c@12']),
@@ -45,7 +45,7 @@ test('languages are those of workers that live, and a version is everybody’s o
   ])
 })
 
-test('the fleet is looked over once in a while; who asks for what nobody has makes it look a little sooner', () => {
+test('the worker list is read again after 250 ms, or after 20 ms for a language that no worker had', () => {
   const clock = manualClock()
   let looks = 0
   let views: WorkerView[] = []

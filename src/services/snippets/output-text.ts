@@ -8,7 +8,7 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 export interface OutputText {
   readonly text: string
-  /** Not all that was printed is in it. */
+  /** The text is not the whole output. */
   readonly truncated: boolean
 }
 
@@ -20,9 +20,9 @@ export interface OutputTextOptions {
 }
 
 /** The output of a stage, cut to the limit. */
-export async function outputText(stream: StageStream, wish: OutputTextOptions): Promise<OutputText> {
-  const { bytes, isWhole } = await bytesOf(stream, wish)
-  return { text: encodedText(bytes, wish.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
+export async function outputText(stream: StageStream, options: OutputTextOptions): Promise<OutputText> {
+  const { bytes, isWhole } = await bytesOf(stream, options)
+  return { text: encodedText(bytes, options.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
 }
 
 async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: OutputTextOptions) {
@@ -34,7 +34,7 @@ async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: Ou
   return { bytes, isWhole: bytes.length === digest.size }
 }
 
-/** A blob that was deleted reads as empty, and so as incomplete. */
+/** A deleted blob reads as empty, so the output is marked as truncated. */
 async function readUpTo(blobs: BlobStore, digest: NonNullable<StageStream['digest']>, most: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   try {
@@ -46,13 +46,13 @@ async function readUpTo(blobs: BlobStore, digest: NonNullable<StageStream['diges
   return Buffer.concat(pieces)
 }
 
-/** A byte order mark is output like any other. */
+/** A byte order mark is kept like any other character. */
 export const encodedText = (bytes: Uint8Array, encoding: Encoding): string =>
   encoding === 'base64'
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
     : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
-/** Bytes at the end that begin a character and do not finish it. */
+/** The number of bytes at the end that belong to an incomplete character. */
 export function brokenTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number

@@ -8,7 +8,7 @@ test.each([
   ['a\r\nb\r\n', 'a\nb\n'],
   ['a\n\n\n', 'a'],
   ['', ' \n \t\n'],
-])('%j is as good as %j', (one, other) => {
+])('%j counts as the same output as %j', (one, other) => {
   expect(hashOfText(one)).toBe(hashOfText(other))
 })
 
@@ -20,13 +20,13 @@ test.each([
   ['a', 'A'],
   ['a', ''],
   ['\na', 'a'],
-])('%j is not %j', (one, other) => {
+])('%j is other output than %j', (one, other) => {
   expect(hashOfText(one)).not.toBe(hashOfText(other))
 })
 
 const seed = seedOfRun()
 
-test(`in which pieces it comes does not matter (seed ${seed})`, () => {
+test(`the hash does not depend on the pieces in which the output arrives (seed ${seed})`, () => {
   const random = randomFrom(seed)
   for (let round = 0; round < 200; round++) {
     const bytes = Buffer.from(Array.from({ length: random.below(60) }, () => 'ab \t\r\n'.charCodeAt(random.below(6))))

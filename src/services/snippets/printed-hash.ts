@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Hash of output as a judge compares it: white space at the end of a line and empty lines at the end do not count.
- * Hashed in pieces, so that neither output is held in memory as a whole.
+ * Hash of output for comparison by a judge: white space at the ends of lines and empty lines at the end are ignored.
+ * Output is hashed in pieces, so that no output is in memory as a whole.
  */
 export interface PrintedHash {
   add(bytes: Uint8Array): void
-  /** Hex; nothing may be added after it. */
+  /** Returns the hash as hex; no output may be added afterwards. */
   end(): string
 }
 
@@ -17,7 +17,7 @@ const isBlank = (byte: number): boolean => byte === SPACE || byte === 9 || (byte
 
 export function printedHash(): PrintedHash {
   const hash = createHash('sha256')
-  /** Seen, and worth nothing unless something comes after: newlines, then blanks. */
+  /** Newlines and blanks that count only if other characters follow. */
   let tail: Uint8Array = new Uint8Array()
   return {
     add(bytes) {

@@ -7,13 +7,13 @@ export interface ApiCode {
   /** HTTP status of the answer. */
   readonly status: number
   readonly message: string
-  /** For people: when it comes, and what to do. */
+  /** For people: when the code occurs, and what to do. */
   readonly means: string
 }
 
 /**
- * Every code that the code door answers with: the HTTP status, then two digits. `docs/guide/api-codes.md` is made from
- * this table. A code keeps its meaning for ever; a new meaning gets a new one.
+ * Every code that the code door returns: the HTTP status, then two digits. `docs/guide/api-codes.md` is generated from
+ * this table. The meaning of a code never changes; a new meaning gets a new code.
  */
 export const API_CODES = {
   success: {
@@ -32,51 +32,52 @@ export const API_CODES = {
     code: 40002,
     status: 400,
     message: 'Invalid request',
-    means: 'Something in the request cannot be; `detail` names the field and says what would do.',
+    means: 'A field of the request is invalid; `detail` names the field and the values that it may have.',
   },
   unknownField: {
     code: 40003,
     status: 400,
     message: 'Unknown field',
-    means: 'The body has a field that no task has; `detail` names it and the nearest one that exists.',
+    means: 'The body has an unknown field; `detail` names it and the most similar known one.',
   },
   language: {
     code: 40004,
     status: 400,
     message: 'Unknown language',
-    means: 'No language has this name or alias here. `GET /api/v1/languages` lists those that can be run now.',
+    means: 'No language has this name or alias. `GET /api/v1/languages` lists the available languages.',
   },
   version: {
     code: 40005,
     status: 400,
     message: 'No such version',
-    means: 'Workers have the language, but no version of it that fits; `detail` lists those there are.',
+    means: 'Workers offer the language, but not in this version; `detail` lists the available versions.',
   },
   amount: {
     code: 40006,
     status: 400,
     message: 'Invalid duration or size',
-    means: 'A word such as `30s`, `256MB` or `1.0` is not written like that, or is out of range.',
+    means:
+      'A duration, a size or a number of processors is malformed or out of range; valid ones look like `30s`, `256MB` and `1.0`.',
   },
   query: {
     code: 40007,
     status: 400,
     message: 'Invalid query',
-    means: 'A parameter of the address is unknown or cannot be read.',
+    means: 'A query parameter is unknown or malformed.',
   },
   callback: {
     code: 40008,
     status: 400,
     message: 'Callback not allowed',
     means:
-      'The callback is not an http(s) address that may be called from here: private addresses are not, unless the server is configured to.',
+      'The server may not call this callback URL: it must be http(s), and private addresses are allowed only where the operator lists them.',
   },
   denied: {
     code: 40301,
     status: 403,
     message: 'Not allowed',
     means:
-      'A web page of another origin asked, or the request was for a host that is not served here; `detail` names the setting that would allow it.',
+      'The request came from a web page of another origin, or names a host that this server does not serve; `detail` names the setting that allows it.',
   },
   network: {
     code: 40302,
@@ -89,7 +90,7 @@ export const API_CODES = {
     code: 40401,
     status: 404,
     message: 'No such task',
-    means: 'No task has this id, or it is over for so long that it was forgotten.',
+    means: 'No task has this id, or the task ended so long ago that the server has deleted it.',
   },
   noArtifact: {
     code: 40402,
@@ -101,26 +102,25 @@ export const API_CODES = {
     code: 40403,
     status: 404,
     message: 'No such address',
-    means: 'Nothing is at this address. `/api` shows what there is.',
+    means: 'This path does not exist. `/api` lists the existing ones.',
   },
   method: {
     code: 40501,
     status: 405,
     message: 'Method not allowed',
-    means:
-      'Something is at this address, but not for this method; `detail` and the header `Allow` name those that are.',
+    means: 'The path does not support this method; `detail` and the header `Allow` name the supported ones.',
   },
   key: {
     code: 40901,
     status: 409,
     message: 'Idempotency key reused',
-    means: 'The same key came with another request before. Use a new one for a new request.',
+    means: 'An earlier request with other content used this key. Use a new key for each new request.',
   },
   tooLarge: {
     code: 41301,
     status: 413,
     message: 'Request too large',
-    means: 'The body, or what it makes of the task, is larger than may be; `detail` says which.',
+    means: 'The body, or the task that it describes, exceeds a size limit; `detail` names the limit.',
   },
   mediaType: {
     code: 41501,
@@ -132,33 +132,33 @@ export const API_CODES = {
     code: 42901,
     status: 429,
     message: 'Too many requests',
-    means: 'Slow down; come back after `retryAfter` seconds.',
+    means: 'This caller sends too many requests; retry after `retryAfter` seconds.',
   },
   quota: {
     code: 42902,
     status: 429,
     message: 'Quota used up',
     means:
-      'This instance has as many unfinished tasks, or submits as fast, as it may; come back after `retryAfter` seconds.',
+      'This instance has reached its limit of unfinished tasks or of submissions per second; retry after `retryAfter` seconds.',
   },
   bug: {
     code: 50001,
     status: 500,
     message: 'Internal error',
-    means: 'Ours, and asking again does not help. The log of the server says more.',
+    means: 'An error in the server; a retry does not help. The log of the server has the details.',
   },
   noWorker: {
     code: 50301,
     status: 503,
     message: 'No available client nodes',
     means:
-      'No live worker has the language or is testing it, or the queue is full; come back after `retryAfter` seconds. Workers that are merely busy are no reason: the task is queued then.',
+      'No live worker has the language or is testing it, or the queue is full; retry after `retryAfter` seconds. Busy workers do not cause this error: the task is then queued.',
   },
   unavailable: {
     code: 50302,
     status: 503,
     message: 'Temporarily unavailable',
-    means: 'The server is stopping or cannot write its journal; ask again after `retryAfter` seconds.',
+    means: 'The server is stopping or cannot write its journal; retry after `retryAfter` seconds.',
   },
 } as const satisfies Record<string, ApiCode>
 

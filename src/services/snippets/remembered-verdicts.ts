@@ -1,13 +1,13 @@
 import { isOver, type SnippetStatus, type Verdict } from '../../model/snippet.ts'
-import type { SnippetView } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
+import type { SnippetView } from './snippet-view.ts'
 import { verdictOf } from './verdict.ts'
 
 /** Adds verdicts to statuses. Long output is read for a verdict once, not at each request. */
 export interface RememberedVerdicts {
-  whole(told: SnippetView): Promise<SnippetStatus>
-  /** Without the verdict where it is not known yet and would need long output: for lists. */
-  cheap(told: SnippetView): Promise<SnippetStatus>
+  whole(view: SnippetView): Promise<SnippetStatus>
+  /** Leaves out a verdict that is not known yet and would need long output; for lists. */
+  cheap(view: SnippetView): Promise<SnippetStatus>
 }
 
 const MOST = 10_000
@@ -26,7 +26,7 @@ export function rememberedVerdicts({ instances }: Pick<SnippetTools, 'instances'
   }
   return {
     whole,
-    cheap: async (told) => (hasLongOutput(told.status) && !known.has(told.status.id) ? told.status : await whole(told)),
+    cheap: async (view) => (hasLongOutput(view.status) && !known.has(view.status.id) ? view.status : await whole(view)),
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { randomFrom, seedOfRun } from '../../testing/random-source.ts'
-import { noteFromBytes, noteToBytes, type SnippetNote } from './snippet-note.ts'
+import { noteFromBytes } from './recorded-request.ts'
+import { noteToBytes, type SnippetNote } from './snippet-note.ts'
 
 const FULL: SnippetNote = {
   language: 'python',
@@ -36,15 +37,15 @@ const LEAST: SnippetNote = {
 test.each([
   ['full', FULL],
   ['least', LEAST],
-])('a %s note comes back as it was', (_, note) => {
+])('a %s note is decoded equal', (_, note) => {
   expect(noteFromBytes(noteToBytes(note))).toEqual(note)
 })
 
-test('a note of nothing in particular is short', () => {
+test('a note with default values takes fewer than 50 bytes', () => {
   expect(noteToBytes(LEAST).length).toBeLessThan(50)
 })
 
-test('one that is longer than the journal takes is refused before it gets there', () => {
+test('a note above 64 KiB is refused as invalid', () => {
   const metadata = { text: 'x'.repeat(64 * 1024) }
   expect(() => noteToBytes({ ...FULL, metadata })).toThrow(
     expect.objectContaining({ fault: expect.objectContaining({ kind: 'invalid' }) }),
@@ -52,7 +53,7 @@ test('one that is longer than the journal takes is refused before it gets there'
 })
 
 const seed = seedOfRun()
-test(`whatever happened to it, it is read or it is not (seed ${seed})`, () => {
+test(`a note with random damage is decoded or gives undefined (seed ${seed})`, () => {
   const random = randomFrom(seed)
   for (let round = 0; round < 2000; round++) {
     const bytes = Buffer.from(noteToBytes(FULL))

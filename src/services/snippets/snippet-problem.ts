@@ -2,7 +2,7 @@ import { type Fault, FaultError } from '../../base/fault.ts'
 import { API_CODES, type ApiCodeName, CODE_OF_FAULT, CODE_OF_REFUSAL } from './problem-codes.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
 
-/** An answer that is not a success, in the words of the table of codes. */
+/** An error response, with a code of the table. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly code: ApiCodeName
@@ -15,11 +15,11 @@ export class ApiProblem extends Error {
   }
 }
 
-/** When the seed's own example says to come back. */
+/** The retry time of the example in the API description. */
 const NO_WORKER_MS = 30_000
 const UNAVAILABLE_MS = 5000
 
-/** Undefined for what is no fault, and so a bug. */
+/** Undefined for an error that is not a fault: a bug. */
 export function problemOf(error: unknown): ApiProblem | undefined {
   if (error instanceof ApiProblem) return error
   if (error instanceof SnippetRefusal) {
@@ -42,14 +42,14 @@ export function problemOf(error: unknown): ApiProblem | undefined {
   }
 }
 
-/** Every limit but those of the queue and the disk is the instance's own. */
+/** Every limit but those of the queue and the disk belongs to the instance. */
 function exhausted({ resource, retryAfterMs, why }: Extract<Fault, { kind: 'exhausted' }>): ApiProblem {
   if (why === 'queue') return new ApiProblem('noWorker', 'The queue is full', retryAfterMs)
   if (why === 'disk') return new ApiProblem('unavailable', `The server has no ${resource}`, retryAfterMs)
   return new ApiProblem('quota', sentence(`${resource} is used up`), retryAfterMs)
 }
 
-/** A word with a colon is the name of a field, and is told as it is written. */
+/** A word with a colon is a field name, so it keeps its case. */
 const sentence = (what: string): string =>
   /^[\w.]+: /.test(what) ? what : what.charAt(0).toUpperCase() + what.slice(1)
 
@@ -69,9 +69,3 @@ export function problemBody({ code, message, retryAfterMs }: ApiProblem): Proble
     ...(retryAfter !== undefined && { retryAfter }),
   }
 }
-
-export const successBody = <T>(data: T) => ({
-  code: API_CODES.success.code,
-  message: API_CODES.success.message,
-  data,
-})

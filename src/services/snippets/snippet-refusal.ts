@@ -1,9 +1,9 @@
 import { type Fault, FaultError } from '../../base/fault.ts'
 
 /**
- * Reasons of a refusal for which doors have an own code. `language` and `version`: unknown here; `no-worker`: known,
- * but no live worker offers it; `key`: the idempotency key belongs to another request; `callback`: the address must not
- * be called from here; `network`: the operator does not grant it.
+ * Reasons of a refusal that have their own code. `language` and `version`: unknown here; `no-worker`: known, but no
+ * live worker offers it; `key`: the idempotency key belongs to another request; `callback`: the server must not call
+ * the address; `network`: the operator does not grant it.
  */
 export type RefusalReason = 'language' | 'version' | 'no-worker' | 'key' | 'callback' | 'network'
 

@@ -6,9 +6,9 @@ import type { CallScope } from '../instances/call-scope.ts'
 import type { CallbackDelivery } from './callbacks/delivery-log.ts'
 
 /**
- * Where every interface to run code comes in: the REST one, those of other runners that we speak, WebSockets. A refusal is
- * a FaultError: `invalid` for the caller's words, `unavailable` when no live worker has the language, `exhausted` when the
- * queue or a quota is full; where interfaces have a word of their own for it, a SnippetRefusal.
+ * Runs code for every API: REST, the protocols of other runners, WebSockets. A refusal is a FaultError: `invalid` for a
+ * wrong request, `unavailable` when no live worker has the language, `exhausted` when the queue or a quota is full. A
+ * SnippetRefusal is a refusal for which APIs have their own code.
  */
 export interface SnippetService {
   /** The languages that live workers offer, by name. */
@@ -19,28 +19,28 @@ export interface SnippetService {
   awaited(): readonly string[]
   /** Waits within the grace time until the language is offered in this version, or no worker tests it any more. */
   settled(
-    wish: { readonly language: string; readonly version?: string | undefined },
+    wanted: { readonly language: string; readonly version?: string | undefined },
     signal?: AbortSignal,
   ): Promise<void>
-  /** Throws `unavailable` once the server takes no new tasks. */
+  /** Throws `unavailable` when the server accepts no new tasks. */
   mustBeOpen(): void
-  /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
+  /** Resolves when the task has this durability (`power` by default), or already existed under its key. */
   submit(scope: CallScope, request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
   /**
    * Submits a task, and resolves with its status when it has ended or the time is up. The caller gets no
    * acknowledgement before that, so that acceptance and end are persisted together.
    */
   run(scope: CallScope, request: SnippetRequest, limit: WaitLimit): Promise<SnippetStatus>
-  /** The same once more, under a new name and without its key; undefined when nothing has that name. */
+  /** Runs the same request again, under a new name and without its key; undefined when there is no such task. */
   rerun(scope: CallScope, id: string): Promise<SnippetStatus | undefined>
   find(scope: CallScope, id: string): Promise<SnippetStatus | undefined>
-  /** First how it stands, then each change; last comes the end. The answer ends it. */
+  /** Returns a function that ends the watch. */
   watch(scope: CallScope, id: string, watcher: SnippetWatcher): () => void
-  /** Resolves with how it stands when it is over, or when the time is up. */
+  /** Resolves with the status when the task has ended or the time is up. */
   wait(scope: CallScope, id: string, limit: WaitLimit): Promise<SnippetStatus>
   cancel(scope: CallScope, id: string): Promise<void>
   list(scope: CallScope, query: SnippetQuery, cursor?: string): Promise<SnippetPage>
-  /** In words, what it waits for, or what came of it. */
+  /** Explains why the task waits, or how it ended. */
   why(scope: CallScope, id: string): Promise<readonly string[]>
   /** Live output; undefined when the task does not run. */
   listenOutput(scope: CallScope, id: string, wake: () => void): OutputListener | undefined
@@ -56,19 +56,20 @@ export interface WaitLimit {
 }
 
 export interface SnippetWatcher {
-  told(status: SnippetStatus): void
+  /** Called first with the current status, then at each change; last with the end. */
+  changed(status: SnippetStatus): void
   failed(error: Error): void
 }
 
 export interface SnippetQuery {
   readonly states: readonly SnippetState[] | undefined
   readonly language: string | undefined
-  /** All of these must be in its metadata. */
+  /** The task's metadata must contain all of these. */
   readonly metadata: Readonly<Record<string, string>>
   readonly limit: number | undefined
 }
 
-/** A page may be short, or even empty, and still have one that follows. */
+/** A page may be short or empty although another page follows. */
 export interface SnippetPage {
   readonly snippets: readonly SnippetStatus[]
   readonly next: string | undefined

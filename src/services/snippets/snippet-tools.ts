@@ -12,16 +12,16 @@ import type { CallbackForms } from './callback-form.ts'
 import type { DeliveryLog } from './callbacks/delivery-log.ts'
 import type { CodeDurations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
-import type { SnippetViews } from './snippet-views.ts'
+import type { SnippetViews } from './snippet-view.ts'
 
 export interface SnippetServiceOptions {
   readonly engine: LocalEngine
   readonly instances: Instances
   readonly languages: readonly Language[]
-  /** A request as commands: code, files and limits laid out as the language wants them. */
+  /** Converts a request to commands: code, files and limits in the form that the language needs. */
   readonly lower: SnippetLowering
   readonly clock: Clock
-  /** Ids that cannot be guessed; later ones sort after earlier ones. */
+  /** Ids that cannot be guessed, in ascending order. */
   readonly newId: () => string
   readonly log?: Log
   readonly callbacks?: CallbackSettings
@@ -29,7 +29,7 @@ export interface SnippetServiceOptions {
   readonly noWorkerGraceMs?: number
   /** Whether a worker is about to connect, whose languages are not known yet; none unless given. */
   readonly isWorkerComing?: () => boolean
-  /** Aborted when the server takes no new tasks. */
+  /** Aborted when the server stops accepting tasks. */
   readonly draining?: AbortSignal
 }
 
@@ -37,9 +37,9 @@ export interface CallbackSettings {
   readonly log: DeliveryLog
   /** The key that signs deliveries of requests without an own secret. Read at each delivery. */
   readonly secret?: string | undefined
-  /** Which addresses callbacks may go to. */
+  /** The addresses that callbacks may be sent to. */
   readonly addresses: AddressRules
-  /** How long to wait before each try after the first. */
+  /** The pause before each retry. */
   readonly delaysMs?: readonly number[]
   /** Makes the body of a callback whose request names no form. */
   readonly body: (status: SnippetStatus, blobs: BlobStore) => Promise<string>
@@ -54,6 +54,6 @@ export interface SnippetTools extends Omit<SnippetServiceOptions, 'callbacks' | 
   readonly awaited: AwaitedLanguages
   readonly durations: CodeDurations
   readonly views: SnippetViews
-  /** Submissions under a key that are on their way, by the name of their operation. */
+  /** Submissions with a key that are in progress, by the name of their operation. */
   readonly underWay: Map<string, Promise<unknown>>
 }

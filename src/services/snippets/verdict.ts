@@ -39,7 +39,7 @@ async function compared(result: CommandResult, expectedHash: string, blobs: () =
   return hash === expectedHash ? 'accepted' : 'wrong-answer'
 }
 
-/** Undefined when it is not to be had any more. */
+/** Undefined when the output is no longer stored. */
 async function hashOfStream({ inline, digest }: StageStream, blobs: () => BlobStore): Promise<string | undefined> {
   const hash = printedHash()
   if (digest === undefined) {

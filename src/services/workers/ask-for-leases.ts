@@ -1,7 +1,7 @@
 import type { TaskLease } from '../../engine/workers/worker-session.ts'
 import type { WorkerSessions } from './worker-sessions.ts'
 
-export interface Question {
+export interface LeasePoll {
   readonly worker: string
   readonly tasks: number
   readonly waitMs: number
@@ -13,31 +13,31 @@ export interface LeaseAsker {
   readonly signal: AbortSignal
 }
 
-/** Waits until there is work. A request that is cancelled gets nothing, and its leases are returned. */
+/** Waits until there is work. A cancelled request gets no leases: they are returned. */
 export function askForLeases(
-  { desk, ending }: Pick<WorkerSessions, 'desk' | 'ending'>,
-  question: Question,
+  { service, ending }: Pick<WorkerSessions, 'service' | 'ending'>,
+  poll: LeasePoll,
   asker: LeaseAsker,
 ): Promise<readonly TaskLease[]> {
   return new Promise((resolve) => {
     let withdraw = (): void => {}
-    const hangUp = (): void => {
-      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', hangUp)
+    const cancel = (): void => {
+      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', cancel)
       withdraw()
       resolve([])
     }
     const answer = (leases: readonly TaskLease[]): void => {
-      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', hangUp)
+      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', cancel)
       if (asker.cancelled) for (const { attemptId } of leases) giveBack(attemptId)
       resolve(asker.cancelled ? [] : leases)
     }
     const giveBack = (attemptId: string): void =>
-      void desk.returned(
-        { worker: question.worker, attemptId },
-        { what: 'its worker hung up before it was handed over' },
+      void service.returned(
+        { worker: poll.worker, attemptId },
+        { what: 'its worker disconnected before it got the lease' },
       )
-    for (const signal of [asker.signal, ending]) signal.addEventListener('abort', hangUp, { once: true })
-    withdraw = desk.ask(question, answer)
-    if (asker.cancelled || ending.aborted) hangUp()
+    for (const signal of [asker.signal, ending]) signal.addEventListener('abort', cancel, { once: true })
+    withdraw = service.ask(poll, answer)
+    if (asker.cancelled || ending.aborted) cancel()
   })
 }

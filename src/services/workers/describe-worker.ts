@@ -7,7 +7,7 @@ import { IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/properties/task-form.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/workers/registration.ts'
 
-/** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
+/** No machine runs more tasks at a time; the limit keeps one worker from taking the tasks of the whole grid. */
 const MOST_SLOTS = 4096
 
 /**
@@ -16,7 +16,7 @@ const MOST_SLOTS = 4096
  */
 function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   if (name === 'OSFamily') return [...new Set([value.toLowerCase(), value])].map((each) => ({ name, value: each }))
-  // A property travels with one value, and a worker speaks many languages.
+  // A property has one value on the wire, so a worker lists its languages with commas.
   if (name === LANGUAGE_PROPERTY || name === TESTING_PROPERTY)
     return value.split(',').map((each) => ({ name, value: each }))
   const level = name === 'isolation' ? ISOLATION_LEVELS.indexOf(value as IsolationLevel) : -1
@@ -27,17 +27,17 @@ function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
 const formsOf = ({ wantsSpec }: WorkerRegistration): readonly TaskForm[] =>
   wantsSpec ? ['action', 'command', 'plain', 'snippet'] : ['action']
 
-/** A worker that says nothing of it runs commands without an image. */
+/** A worker runs commands without an image unless it reports that it does not. */
 const imageless = ({ platform }: WorkerRegistration): NamedValue[] =>
   platform.some(({ name, value }) => name === IMAGELESS_PROPERTY && value === 'no')
     ? []
     : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]
 
 /** The registration determines the kinds of task; polling workers cannot receive live input. */
-const isTheirs = (name: string, way: 'asks' | 'streams'): boolean =>
+const isReported = (name: string, way: 'asks' | 'streams'): boolean =>
   name !== TASK_FORM_PROPERTY && name !== IMAGELESS_PROPERTY && (way === 'streams' || name !== INTERACTIVE_PROPERTY)
 
-/** A registration in the engine's words. */
+/** Converts a registration to the description that the engine uses. */
 export function describeWorker(registration: WorkerRegistration, way: 'asks' | 'streams'): WorkerDescription {
   const { worker, slots, prefetch, platform, labels, group, resources, preemptible, running, version } = registration
   if (slots > MOST_SLOTS) throw invalid(`max_concurrent_executions is ${slots}, and ${MOST_SLOTS} at most`, 'range')
@@ -46,7 +46,7 @@ export function describeWorker(registration: WorkerRegistration, way: 'asks' | '
     worker,
     slots,
     properties: [
-      ...platform.filter(({ name }) => isTheirs(name, way)).flatMap(alsoKnownAs),
+      ...platform.filter(({ name }) => isReported(name, way)).flatMap(alsoKnownAs),
       ...formsOf(registration).map((value) => ({ name: TASK_FORM_PROPERTY, value })),
       ...imageless(registration),
       ...labels.map(({ name, value }) => ({ name: `label:${name}`, value })),

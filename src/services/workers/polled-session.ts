@@ -1,13 +1,13 @@
 import type { WorkerOrder, WorkerSession } from '../../engine/workers/worker-session.ts'
 import type { HeartbeatAnswer } from '../../wire/workers/heartbeat.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
-import { HeldAttempts } from './held-attempts.ts'
+import { HeldAttempts } from './leases.ts'
 
-/** A registration as this door knows it: what its worker could not be told yet waits here for the next heartbeat. */
+/** The session of a registered worker. It queues messages for the worker's next heartbeat. */
 export interface DoorSession extends WorkerSession {
   readonly wantsSpec: boolean
   readonly attempts: HeldAttempts
-  /** The grid does not know the worker any more. */
+  /** The engine has removed the worker. */
   readonly isOver: boolean
   answer(): HeartbeatAnswer
 }
@@ -15,12 +15,15 @@ export interface DoorSession extends WorkerSession {
 export interface PolledOptions {
   readonly registration: Pick<WorkerRegistration, 'wantsSpec' | 'running'>
   readonly onOver: (session: DoorSession) => void
-  /** There is something that the worker should hear before its next heartbeat, if there is a way. */
-  readonly onNews?: () => void
+  /** Called when the worker should get a message before its next heartbeat, if its protocol can. */
+  readonly onMessage?: () => void
 }
 
-/** The session of a polling worker: leases are answers to `ask`, all other messages go with its next heartbeat. */
-export function polledSession({ registration, onOver, onNews }: PolledOptions): DoorSession {
+/**
+ * The session of a polling worker: leases are responses to `ask`, and all other messages are sent with its next
+ * heartbeat.
+ */
+export function polledSession({ registration, onOver, onMessage }: PolledOptions): DoorSession {
   const { wantsSpec, running } = registration
   const attempts = new HeldAttempts(running)
   const standing = standingOrders()
@@ -33,21 +36,21 @@ export function polledSession({ registration, onOver, onNews }: PolledOptions): 
     },
     answer: () => ({ ...standing.answer(), cancel: attempts.toCancel }),
     lease() {
-      throw new Error('a worker that asks is not sent leases')
+      throw new Error('a worker that polls cannot be sent leases')
     },
     begin() {},
     stop(attemptId, why) {
       attempts.cancel(attemptId, why)
-      onNews?.()
+      onMessage?.()
     },
     order(order) {
       standing.take(order)
-      onNews?.()
+      onMessage?.()
     },
-    over() {
+    close() {
       isOver = true
       onOver(session)
-      onNews?.()
+      onMessage?.()
     },
   }
   return session
@@ -59,7 +62,7 @@ export interface StandingOrders {
   answer(): Pick<HeartbeatAnswer, 'drain' | 'shouldShutdown'>
 }
 
-/** The orders that hold until another one comes. */
+/** Orders that apply until the next order. */
 export function standingOrders(): StandingOrders {
   let drain = false
   let shouldShutdown = false

@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts'
-import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/workers/worker-service.ts'
 import type { WorkerDescription } from '../../engine/workers/worker-session.ts'
 import type { KeptStages } from '../execution/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
-import type { ReportCheck } from './reported-result.ts'
+import type { ReportCheck } from './report-check.ts'
 
-/** Shared by all calls of workers: the registrations of this door. */
+/** The registrations of one door, shared by all calls of its workers. */
 export interface WorkerSessions {
-  readonly desk: WorkerService
+  readonly service: WorkerService
   readonly clock: Clock
-  /** The longest that a worker asking for work is kept waiting. */
+  /** The maximum time until a poll for work is answered. */
   readonly longPollMs: number
   /** Aborted when the server is about to stop. */
   readonly ending: AbortSignal
@@ -22,16 +22,16 @@ export interface WorkerSessions {
 }
 
 export interface WorkerSessionsOptions {
-  readonly desk: WorkerService
+  readonly service: WorkerService
   readonly clock: Clock
   readonly longPollMs?: number
   /** Results of compile stages; without it every stage is run. */
   readonly stages?: KeptStages
-  /** Looks over results of workers; without it only their form is looked at. */
+  /** Checks the results of workers; without it only their encoding is validated. */
   readonly checkReport?: ReportCheck
   /**
-   * Says that the server is about to stop: streams and polls end, which would keep connections open otherwise. The workers
-   * are not taken for gone: they come back with what they run.
+   * Aborted when the server is about to stop: streams and polls end, because they would keep connections open. The
+   * workers do not count as lost: they reconnect with the attempts that they run.
    */
   readonly ending?: AbortSignal
 }
@@ -43,7 +43,7 @@ const NEVER = new AbortController().signal
 
 export function openWorkerSessions(options: WorkerSessionsOptions): WorkerSessions {
   const {
-    desk,
+    service,
     clock,
     longPollMs = LONG_POLL_MS,
     ending = NEVER,
@@ -53,7 +53,7 @@ export function openWorkerSessions(options: WorkerSessionsOptions): WorkerSessio
   const sessions = new Map<string, DoorSession>()
   const names = new WeakMap<DoorSession, string>()
   return {
-    desk,
+    service,
     clock,
     longPollMs,
     ending,
@@ -66,7 +66,7 @@ export function openWorkerSessions(options: WorkerSessionsOptions): WorkerSessio
       sessions.set(worker, session)
       names.set(session, worker)
       try {
-        await desk.register(description, session)
+        await service.register(description, session)
       } catch (error) {
         if (before !== undefined && sessions.get(worker) === session) sessions.set(worker, before)
         else if (sessions.get(worker) === session) sessions.delete(worker)

@@ -16,16 +16,19 @@ export interface EngineStepsOptions {
   readonly grants: NetworkGrants
 }
 
-/** When the grid refuses for now and does not say when to come back. */
+/** The wait after a temporary refusal that names no time. */
 const RETRY_MS = 1000
 
-/** Steps as tasks of the grid, under names that follow from the submission and the path: found again after any stop. */
+/**
+ * Steps as tasks of the grid. Their names derive from the run and the path, so that a restarted server finds them
+ * again.
+ */
 export const engineSteps = ({ engine, clock, grants }: EngineStepsOptions): StepGrid => ({
-  async run(step, told, signal) {
+  async run(step, progressed, signal) {
     const operation = operationOf(step)
     const known = step.mayBeKnown ? await engine.find(LOCAL_CALLER, operation) : undefined
     const status = known ?? (await submitted(step, { engine, clock, grants, signal }))
-    return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status, step)
+    return resultOf(status.end === undefined ? await ended(operation, { engine, progressed, signal }) : status, step)
   },
   runsImages: (inPlaces) => isOffered(engine, inPlaces ? PLACES_PROPERTY : IMAGE),
 })
@@ -35,11 +38,11 @@ const isOffered = (engine: LocalEngine, wanted: string): boolean =>
 
 const IMAGE = 'container-image'
 
-/** Paths may be of any length, and have slashes in them. */
+/** Hashed: a path may be long and contains slashes. */
 const operationOf = ({ submission, path }: StepTask): string =>
   `${submission}-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`
 
-interface Submitting extends EngineStepsOptions {
+interface SubmitTools extends EngineStepsOptions {
   readonly signal: AbortSignal
 }
 
@@ -47,7 +50,7 @@ interface Submitting extends EngineStepsOptions {
  * The step with or without a network. Every tool of CWL v1.0 implies a network, and a hint may be ignored: only a
  * requirement fails where the operator grants none.
  */
-function networked(step: StepTask, { engine, grants }: Submitting): CommandTask {
+function networked(step: StepTask, { engine, grants }: SubmitTools): CommandTask {
   const { task, instance, requiresNetwork } = step
   if (task.stages.every(({ network }) => !network)) return task
   const isGranted = grants('cwl', instance)
@@ -56,7 +59,7 @@ function networked(step: StepTask, { engine, grants }: Submitting): CommandTask 
   return { ...task, stages: task.stages.map((stage) => ({ ...stage, network: false })) }
 }
 
-async function submitted(step: StepTask, tools: Submitting): Promise<OperationStatus> {
+async function submitted(step: StepTask, tools: SubmitTools): Promise<OperationStatus> {
   const { engine, clock, signal } = tools
   const { instance, submission, path, priority } = step
   const task = networked(step, tools)
@@ -64,6 +67,7 @@ async function submitted(step: StepTask, tools: Submitting): Promise<OperationSt
     ...{ instance, invocation: submission, priority, origin: 'step' },
     operation: operationOf(step),
     note: Buffer.from(path),
+    whileDraining: true,
     mayStartEarly: task.stages.every(({ network }) => !network),
   })
   for (;;) {
@@ -73,20 +77,20 @@ async function submitted(step: StepTask, tools: Submitting): Promise<OperationSt
     } catch (error) {
       const fault = error instanceof FaultError ? error.fault : undefined
       if (fault?.kind !== 'exhausted' && fault?.kind !== 'unavailable') throw error
-      // A full queue or a slow disk is no reason to give a whole workflow up.
+      // A full queue or a slow disk must not fail a whole workflow.
       const ms = fault.kind === 'exhausted' ? fault.retryAfterMs : RETRY_MS
       await new Promise<void>((resolve) => void clock.after(ms, resolve))
     }
   }
 }
 
-interface Following {
+interface WatchTools {
   readonly engine: LocalEngine
-  readonly told: (progress: StepProgress) => void
+  readonly progressed: (progress: StepProgress) => void
   readonly signal: AbortSignal
 }
 
-function ended(operation: string, { engine, told, signal }: Following): Promise<OperationStatus> {
+function ended(operation: string, { engine, progressed, signal }: WatchTools): Promise<OperationStatus> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => {
       engine.cancel(LOCAL_CALLER, operation, { what: 'its submission is over' }).catch(() => {})
@@ -95,9 +99,9 @@ function ended(operation: string, { engine, told, signal }: Following): Promise<
     }
     const settle = (): void => signal.removeEventListener('abort', cancel)
     const stop = engine.watch(LOCAL_CALLER, operation, {
-      told(status) {
+      notify(status) {
         if (status.end === undefined) {
-          told({ operation, state: stateOf(status), startedAt: status.startedAt })
+          progressed({ operation, state: stateOf(status), startedAt: status.startedAt })
           return
         }
         settle()

@@ -11,13 +11,13 @@ const file = (text: string) => ({ class: 'File', location: fileLocation(digest(t
 const folder = { class: 'Directory', location: treeLocation(digest('folder')) }
 const outputs = { a: file('one'), list: [{ ...file('two'), secondaryFiles: [file('three')] }, file('one'), folder] }
 
-test('files are listed at any depth, directories are not among them', () => {
+test('files are listed at any depth, without directories', () => {
   const stager = casStager(memoryTrees())
   expect(filesIn(outputs, stager)).toEqual(['one', 'two', 'three', 'one'].map(digest))
   expect(digestsIn(outputs, stager)).toEqual(['one', 'two', 'three', 'one', 'folder'].map(digest))
 })
 
-test('locations of other schemes name no blob, and blobs that are not in the store are missing', async () => {
+test('locations of other schemes name no blob, and blobs that the store lacks are missing', async () => {
   const trees = memoryTrees()
   await trees.put(Buffer.from('one'))
   const value = [file('one'), file('two'), { class: 'File', location: 's3://bucket/key' }]

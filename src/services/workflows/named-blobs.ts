@@ -14,10 +14,10 @@ export interface NamedBlobs {
 
 type LocationReader = Pick<Stager, 'named'>
 
-/** More is a mistake, and would only exhaust our memory. */
+/** A value with more blobs is an error, and would exhaust the memory. */
 const MOST_BLOBS = 1_000_000
 
-/** Blobs that are looked up between two pauses: other calls have their turn. */
+/** Blobs that are looked up between two pauses, in which other calls run. */
 const AT_A_TIME = 64
 
 /** Every blob that the files and directories in a value consist of, directories included. */
@@ -53,11 +53,11 @@ export async function blobsNamedBy(
   return { held: [...held.values()], missing: [...missing.values()] }
 }
 
-/** Only the blobs that locations name themselves. */
+/** Returns only the blobs that locations name directly. */
 export const digestsIn = (value: Value, stager: LocationReader): readonly Digest[] =>
   locationsIn(value).flatMap((location) => stager.named(location)?.digest ?? [])
 
-/** Only the files among them, not the directories. */
+/** Returns only the files, without directories. */
 export const filesIn = (value: Value, stager: LocationReader): readonly Digest[] =>
   locationsIn(value).flatMap((location) => {
     const named = stager.named(location)

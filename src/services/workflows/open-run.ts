@@ -1,14 +1,13 @@
 import type { StepProgress } from './driver/step-grid.ts'
 import type {
+  StepCounts,
   StepStatus,
   WorkflowRunEnd,
   WorkflowRunHead,
   WorkflowRunState,
   WorkflowRunStatus,
 } from './driver/workflow-run.ts'
-import type { RunEvent } from './run-events.ts'
-import { RunEvents } from './run-events.ts'
-import { StepTable } from './step-table.ts'
+import { type RunEvent, RunEvents } from './run-events.ts'
 import type { StepNote } from './store/workflow-store.ts'
 
 const NEW: Omit<StepStatus, 'path'> = {
@@ -20,15 +19,16 @@ const NEW: Omit<StepStatus, 'path'> = {
   why: undefined,
 }
 
-/** A run that is under way, with its steps and its listeners. */
+/** A run in progress, with its steps and its listeners. */
 export class OpenRun {
   readonly head: WorkflowRunHead
   readonly steps = new StepTable()
   readonly events: RunEvents
-  readonly leaving = new AbortController()
+  /** Aborted when the run ends: open steps are cancelled. */
+  readonly ending = new AbortController()
   state: WorkflowRunState = 'pending'
   isCancelled = false
-  /** Its end is being written down. */
+  /** The end is being stored. */
   isOver = false
   #end: WorkflowRunEnd | undefined
   readonly #cached = new Set<string>()
@@ -44,7 +44,7 @@ export class OpenRun {
 
   began(): void {
     this.state = 'running'
-    this.#tell({ kind: 'submission', state: 'running' })
+    this.#publish({ kind: 'submission', state: 'running' })
   }
 
   progress(path: string, { state, operation, startedAt }: StepProgress): void {
@@ -57,7 +57,7 @@ export class OpenRun {
     this.#cached.add(path)
   }
 
-  /** Answers what is to be remembered of it. */
+  /** Returns the step for the note in the store. */
   ended(path: string, { at, why }: { readonly at: number; readonly why: string | undefined }): StepStatus {
     const before = this.steps.get(path) ?? { ...NEW, path }
     const state = why === undefined ? 'success' : this.isCancelled ? 'cancelled' : 'failed'
@@ -70,25 +70,62 @@ export class OpenRun {
     this.steps.put({ ...NEW, ...step })
   }
 
-  /** Steps that are under way when the run ends are cancelled. */
+  /** Steps in progress when the run ends are cancelled. */
   settle({ at }: WorkflowRunEnd): void {
     for (const step of this.steps.list()) {
       if (step.endedAt === undefined) this.#put({ ...step, state: 'cancelled', endedAt: at })
     }
   }
 
-  over(end: WorkflowRunEnd): void {
+  close(end: WorkflowRunEnd): void {
     this.state = end.state
     this.#end = end
-    this.#tell({ kind: 'submission', state: end.state })
+    this.#publish({ kind: 'submission', state: end.state })
     this.events.close()
   }
 
   #put(step: StepStatus): void {
-    if (this.steps.put(step)) this.#tell({ kind: 'step', step })
+    if (this.steps.put(step)) this.#publish({ kind: 'step', step })
   }
 
-  #tell(event: RunEvent): void {
+  #publish(event: RunEvent): void {
     this.events.add(event, this.steps.counts)
+  }
+}
+
+/** The steps of one run, in the order of their first change. */
+export class StepTable {
+  readonly #steps = new Map<string, StepStatus>()
+  readonly #counts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
+
+  /** Returns false when nothing has changed. */
+  put(step: StepStatus): boolean {
+    const before = this.#steps.get(step.path)
+    if (before?.state === step.state && before.operation === step.operation) return false
+    if (before !== undefined) this.#count(before, -1)
+    this.#count(step, 1)
+    this.#steps.set(step.path, step)
+    return true
+  }
+
+  get(path: string): StepStatus | undefined {
+    return this.#steps.get(path)
+  }
+
+  get counts(): StepCounts {
+    return { ...this.#counts }
+  }
+
+  list(): readonly StepStatus[] {
+    return [...this.#steps.values()]
+  }
+
+  #count({ state, cached }: StepStatus, by: number): void {
+    if (state === 'success') {
+      this.#counts.done += by
+      if (cached) this.#counts.cached += by
+    } else if (state === 'running') this.#counts.running += by
+    else if (state === 'queued' || state === 'retrying') this.#counts.waiting += by
+    else this.#counts.failed += by
   }
 }

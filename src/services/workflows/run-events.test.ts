@@ -5,7 +5,7 @@ const counts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
 const running = { kind: 'submission', state: 'running' } as const
 const completed = { kind: 'submission', state: 'completed' } as const
 
-test('whoever has heard nothing looks at how things stand first, and then hears what comes', () => {
+test('a new listener must read the current state first, then gets each event', () => {
   const events = new RunEvents('1')
   events.add(running, counts)
   let woken = 0
@@ -22,20 +22,23 @@ test('whoever has heard nothing looks at how things stand first, and then hears 
   expect(listener.isEnded()).toBe(true)
 })
 
-test('whoever comes back hears what was missed', () => {
+test('a listener with a last event id gets the events that it missed', () => {
   const events = new RunEvents('1')
   for (let at = 0; at < 3; at += 1) events.add(running, counts)
   const listener = events.listen('1-0', () => {})
   expect([listener.next(), listener.next(), listener.next()]).toMatchObject([{ id: '1-1' }, { id: '1-2' }, undefined])
 })
 
-test.each(['2-0', '1-99', '1-x', '', `${'9'.repeat(300)}`])('after %j one begins anew', (last) => {
-  const events = new RunEvents('1')
-  events.add(running, counts)
-  expect(events.listen(last, () => {}).next()).toBe('behind')
-})
+test.each(['2-0', '1-99', '1-x', '', `${'9'.repeat(300)}`])(
+  'a listener with the last event id %j must read the current state first',
+  (last) => {
+    const events = new RunEvents('1')
+    events.add(running, counts)
+    expect(events.listen(last, () => {}).next()).toBe('behind')
+  },
+)
 
-test('a listener that is too slow is told so, and goes on from there', () => {
+test('a listener that falls 6,000 events behind must read the current state again', () => {
   const events = new RunEvents('1')
   events.add(running, counts)
   const listener = events.listen('1-0', () => {})

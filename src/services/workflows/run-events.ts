@@ -4,7 +4,7 @@ export type RunEvent =
   | { readonly kind: 'submission'; readonly state: WorkflowRunState }
   | { readonly kind: 'step'; readonly step: StepStatus }
 
-/** An event with the name that a listener can go on from. */
+/** An event with the id from which a listener can continue. */
 export interface NumberedEvent {
   readonly id: string
   readonly event: RunEvent
@@ -16,9 +16,9 @@ export interface RunEventListener {
    * The next event; undefined when there is none. `behind` when events were dropped: the reader must read the status.
    */
   next(): NumberedEvent | 'behind' | undefined
-  /** Nothing will come any more. */
+  /** All events were read, and no more will follow. */
   isEnded(): boolean
-  /** Nothing will be added any more; some may still have to be read. */
+  /** No more events will be added; some may still be unread. */
   isComplete(): boolean
   close(): void
 }
@@ -52,16 +52,16 @@ export class RunEvents {
     for (const wake of this.#listeners) wake()
   }
 
-  /** `after` is the id of the last event that was heard; `wake` says that there is more to read. */
+  /** `after` is the id of the last event that the client received; `wake` is called when there are more. */
   listen(after: string | undefined, wake: () => void): RunEventListener {
-    const heard = this.#numberOf(after)
-    let at = heard === undefined ? -1 : heard + 1
+    const last = this.#numberOf(after)
+    let at = last === undefined ? -1 : last + 1
     this.#listeners.add(wake)
     const end = (): number => this.#first + this.#kept.length
     return {
       next: () => {
         if (at < this.#first) {
-          at = end() // how things stand says all that there was
+          at = end() // the status covers all dropped events
           return 'behind'
         }
         const event = this.#kept[at - this.#first]

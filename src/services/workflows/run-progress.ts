@@ -28,19 +28,15 @@ export interface RunTools {
   readonly isClosing: () => boolean
 }
 
-interface Beginning {
+interface RunStart {
   readonly order: WorkflowRunRequest
-  /** Notes of an earlier start of the server; undefined for a submission that is new. */
+  /** Notes of an earlier start of the server; undefined for a new run. */
   readonly notes: readonly StepNote[] | undefined
 }
 
-/** Takes a submission to its end, and keeps what its steps make until then. */
-export async function runToEnd(
-  submission: OpenRun,
-  { order, notes }: Beginning,
-  tools: RunTools,
-): Promise<WorkflowRunEnd> {
-  const { head } = submission
+/** Drives a run to its end, and pins the outputs of its steps until then. */
+export async function runToEnd(run: OpenRun, { order, notes }: RunStart, tools: RunTools): Promise<WorkflowRunEnd> {
+  const { head } = run
   const { clock, roots, store, log } = tools
   const held = new Set<string>()
   const blobs = plainBlobs(tools.blobsOf(order.instance))
@@ -55,31 +51,31 @@ export async function runToEnd(
     )
   }
   for (const note of notes ?? []) {
-    submission.remember(note)
+    run.remember(note)
     hold(note.step.path, note.made)
   }
   const host: RunHost = {
     blobs,
     stager,
     runsImages: (inPlaces) => tools.grid.runsImages(inPlaces),
-    signal: submission.leaving.signal,
+    signal: run.ending.signal,
     async runStep(step) {
       const { path } = step
-      const got = await tools.grid.run(step, (progress) => submission.progress(path, progress), host.signal)
-      if (got.cached) submission.hit(path)
-      return got
+      const result = await tools.grid.run(step, (progress) => run.progress(path, progress), host.signal)
+      if (result.cached) run.hit(path)
+      return result
     },
     ended({ path, isCommand, made, why }) {
-      if (tools.isClosing() || submission.isOver || (!isCommand && submission.steps.get(path) !== undefined)) return
-      if (submission.steps.get(path)?.state === 'success') return // noted by an earlier start
-      const step = submission.ended(path, { at: clock.now(), why })
+      if (tools.isClosing() || run.isOver || (!isCommand && run.steps.get(path) !== undefined)) return
+      if (run.steps.get(path)?.state === 'success') return // stored by an earlier start
+      const step = run.ended(path, { at: clock.now(), why })
       if (made === undefined) return
       hold(path, made)
       store.note(head.id, { step, made })
     },
   }
   try {
-    submission.began()
+    run.began()
     const done = new Map((notes ?? []).map(({ step, made }) => [step.path, made]))
     const outcome = await tools.driver.run({ id: head.id, order, done, isResumed: notes !== undefined }, host)
     const at = clock.now()

@@ -9,7 +9,7 @@ import { plainBlobs } from './driver/tree-blobs.ts'
 export interface StepLogs {
   readonly stdout: string
   readonly stderr: string
-  /** Bytes that are gone from the middle of both. */
+  /** Bytes that were dropped from the middle of both. */
   readonly dropped: number
 }
 

@@ -15,7 +15,7 @@ import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
 import type { WorkflowRunRequest } from './driver/workflow-run.ts'
 import { memoryWorkflowStore } from './store/memory-workflow-store.ts'
 import type { WorkflowStore } from './store/workflow-store.ts'
-import { openWorkflowService } from './workflow-service.ts'
+import { openWorkflowService } from './workflow-runs.ts'
 
 const tool = {
   class: 'CommandLineTool',
@@ -41,7 +41,7 @@ const orderOf = (workflow: object, more: Partial<WorkflowRunRequest> = {}): Work
   ...more,
 })
 
-/** Answers each step when it is told to, with a file `out`. */
+/** Finishes each step when the test says so, with a file `out`. */
 function scriptedGrid(blobs = memoryStore()) {
   const asked: StepTask[] = []
   const cancelled: string[] = []
@@ -64,7 +64,7 @@ function scriptedGrid(blobs = memoryStore()) {
   }
   return {
     ...{ grid, blobs, asked, cancelled },
-    /** When it is asked for, it ends so. */
+    /** Waits until the step was requested, then ends it with this exit code. */
     async end(path: string, exitCode = 0) {
       while (!waiting.has(path))
         await new Promise<void>((resolve) => {
@@ -116,8 +116,8 @@ async function open(grid: ReturnType<typeof scriptedGrid>, store: WorkflowStore 
   return { submissions, store, clock, held, over }
 }
 
-describe('a submission', () => {
-  test('goes from step to step, and its outputs are files of the store', async () => {
+describe('workflow run', () => {
+  test('a run executes step after step, and its outputs are files of the store', async () => {
     const grid = scriptedGrid()
     const { submissions, over, held } = await open(grid)
     const { id, state } = await submissions.create(LOCAL_CALLER, orderOf(chain(2)))
@@ -128,14 +128,14 @@ describe('a submission', () => {
     const digest = digestOf('sha256', Buffer.from('made by s1'))
     expect(status).toMatchObject({ state: 'completed', counts: { done: 2, running: 0 } })
     expect(status.end?.outputs).toMatchObject({ out: { location: fileLocation(digest), basename: 'out', size: 10 } })
-    expect([...held]).toEqual([`outputs ${id}`]) // of what came in between, nothing is held any more
+    expect([...held]).toEqual([`outputs ${id}`]) // intermediate files are no longer held
     const [first, second] = grid.asked
     expect(first?.task.stages[0]?.argv).toEqual(['echo'])
     expect(second?.task.inputs.placed).toMatchObject([{ path: 'in/0/out', digest: { size: 10 } }])
     expect(second?.task.cacheable).toBe(true)
   })
 
-  test('fails with the step that failed, and takes back what it had begun beside it', async () => {
+  test('a run fails with the path of the failed step, and cancels its other steps', async () => {
     const grid = scriptedGrid()
     const { submissions, over } = await open(grid)
     const beside = {
@@ -154,7 +154,7 @@ describe('a submission', () => {
     ])
   })
 
-  test('that is cancelled is over at once, and stays so', async () => {
+  test('a cancelled run ends at once, and stays cancelled', async () => {
     const grid = scriptedGrid()
     const { submissions } = await open(grid)
     const { id } = await submissions.create(LOCAL_CALLER, orderOf(chain(2)))
@@ -165,7 +165,7 @@ describe('a submission', () => {
     expect(await submissions.cancel(LOCAL_CALLER, id)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('that names blobs which nobody has is not taken', async () => {
+  test('a run with inputs that the store lacks is refused as missing', async () => {
     const { submissions } = await open(scriptedGrid())
     const file = { class: 'File', location: fileLocation(digestOf('sha256', Buffer.from('absent'))) }
     await expect(submissions.create(LOCAL_CALLER, orderOf(chain(1), { inputs: { file } }))).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('a submission', () => {
     })
   })
 
-  test('is forgotten when its time is up', async () => {
+  test('a run is deleted after retentionMs', async () => {
     const grid = scriptedGrid()
     const { submissions, over, clock, held } = await open(grid)
     const { id } = await submissions.create(LOCAL_CALLER, orderOf(chain(1)))
@@ -186,8 +186,8 @@ describe('a submission', () => {
   })
 })
 
-describe('after a stop', () => {
-  test('steps that are noted are not asked for again, and those that are not may be known to the grid', async () => {
+describe('workflow runs after a restart', () => {
+  test('recorded steps are not requested again, and others are marked as possibly known to the grid', async () => {
     const store = memoryWorkflowStore()
     const before = scriptedGrid()
     const first = await open(before, store)
@@ -195,7 +195,7 @@ describe('after a stop', () => {
     await before.end('s0')
     while (before.asked.length < 2) await new Promise<void>((resolve) => setImmediate(resolve))
     await first.submissions.close()
-    await before.end('s1') // nobody hears of it
+    await before.end('s1') // the result is not received
 
     const after = scriptedGrid(before.blobs)
     const second = await open(after, store)
@@ -209,7 +209,7 @@ describe('after a stop', () => {
     expect(before.asked.every(({ mayBeKnown }) => !mayBeKnown)).toBe(true)
   })
 
-  test('what is over stays over', async () => {
+  test('an ended run stays ended', async () => {
     const store = memoryWorkflowStore()
     const grid = scriptedGrid()
     const first = await open(grid, store)

@@ -2,24 +2,24 @@ import type { DigestFunction } from '../../base/digest.ts'
 import type { StoredForm } from '../blob-store.ts'
 
 /**
- * Work on many bytes, done on other threads so that the main one stays free for small calls. Measured here for SHA-256:
- * 64 KiB cost the main thread 47 µs hashed on the spot and 13 to 16 handed over, 256 KiB 188 against 31, 1 MiB 723
- * against 107; at 16 KiB the two are even. So the line is at 64 KiB, and pieces are handed over 256 KiB at a time.
+ * Hashes large blobs on other threads, so that the main thread stays free for small calls. Measured for SHA-256, in
+ * time of the main thread: hashing 64 KiB there takes 47 µs, and passing it to a thread 13 to 16; 256 KiB take 188 and
+ * 31, 1 MiB take 723 and 107. At 16 KiB both are equal. So the threshold is 64 KiB, and pieces of 256 KiB are passed.
  */
 export const INLINE_BYTES = 64 * 1024
 
 export interface BulkPool {
-  /** Takes a blob in pieces, compressed or not, and returns its real digest. */
+  /** Inspects a blob that arrives in pieces, compressed or not, and returns its actual digest. */
   inspect(fn: DigestFunction, form: StoredForm, maxSize: number): Inspection
   close(): Promise<void>
 }
 
 export interface Inspection {
-  /** Resolves when more may be given; the bytes may be reused then. */
+  /** Resolves when the next piece may be passed. The caller may then reuse the bytes. */
   update(bytes: Uint8Array): void | Promise<void>
-  /** The hash and size of the uncompressed blob; undefined when it is more than `maxSize`, or not zstd at all. */
+  /** Returns the hash and size of the uncompressed blob; undefined when it is larger than `maxSize` or not zstd. */
   finish(): Promise<Inspected | undefined>
-  /** Discards it; may be called at any time. */
+  /** Discards the inspection; may be called at any time. */
   cancel(): void
 }
 

@@ -1,13 +1,16 @@
 /** Collects messages until `later` runs, and sends them as one list. */
-export function inLists<T>(send: (list: readonly T[]) => void, later: (flush: () => void) => void): (word: T) => void {
+export function inLists<T>(
+  send: (list: readonly T[]) => void,
+  later: (flush: () => void) => void,
+): (message: T) => void {
   let list: T[] = []
   const flush = (): void => {
-    const said = list
+    const full = list
     list = []
-    send(said)
+    send(full)
   }
-  return (word) => {
-    list.push(word)
+  return (message) => {
+    list.push(message)
     if (list.length === 1) later(flush)
   }
 }

@@ -2,22 +2,24 @@ import type { FaultError } from '../../base/fault.ts'
 import type { Inspected, Inspection } from './bulk-pool.ts'
 import type { ToBulkThread } from './thread-messages.ts'
 
-/** The slabs and the voice of the thread that an inspection is on. */
+/** The interface to the thread of an inspection, and its slabs. */
 interface Thread {
-  say(message: ToBulkThread): void
-  /** Returns -1 when no slab is free; `onSlab` follows. */
+  send(message: ToBulkThread): void
+  /** Returns -1 when no slab is free; `onSlab` is called later. */
   takeSlab(inspection: ThreadInspection): number
-  /** Few slabs are free: partly filled ones must be sent. */
+  /** Whether few slabs are free: partly filled slabs must then be sent. */
   readonly hasFewSlabs: boolean
   giveSlab(slab: number): void
   slab(number: number): Uint8Array
   forget(id: number): void
 }
 
-/** Slabs of one blob that may be on their way at once: one fills while another is being used. */
+/** The most slabs of one blob at the thread: one is filled while another is hashed. */
 const IN_FLIGHT = 2
 
-/** The near end of one blob's inspection: copies pieces into slabs, and sends them off as they are full. */
+/**
+ * The main thread's side of the inspection of one blob: copies pieces into slabs, and sends each slab when it is full.
+ */
 export class ThreadInspection implements Inspection {
   readonly #thread: Thread
   readonly #id: number
@@ -32,7 +34,7 @@ export class ThreadInspection implements Inspection {
   constructor(thread: Thread, begin: Extract<ToBulkThread, { kind: 'begin' }>) {
     this.#thread = thread
     this.#id = begin.id
-    thread.say(begin)
+    thread.send(begin)
   }
 
   update(bytes: Uint8Array): void | Promise<void> {
@@ -42,14 +44,14 @@ export class ThreadInspection implements Inspection {
     this.#keepNoneOfFew()
   }
 
-  /** A slab is free again; the first waiter takes it. */
+  /** Called for the first waiting inspection when a slab is free again. */
   onSlab(): void {
     this.#wake?.()
   }
 
   async finish(): Promise<Inspected | undefined> {
     if (this.#filled > 0) this.#send()
-    this.#thread.say({ kind: 'end', id: this.#id })
+    this.#thread.send({ kind: 'end', id: this.#id })
     while (!this.#isAnswered && this.#failure === undefined) await this.#change()
     this.#end()
     if (this.#failure !== undefined) throw this.#failure
@@ -58,7 +60,7 @@ export class ThreadInspection implements Inspection {
 
   cancel(): void {
     if (this.#isAnswered || this.#failure !== undefined) return
-    this.#thread.say({ kind: 'cancel', id: this.#id })
+    this.#thread.send({ kind: 'cancel', id: this.#id })
     this.#end()
   }
 
@@ -79,11 +81,11 @@ export class ThreadInspection implements Inspection {
     this.#wake?.()
   }
 
-  /** Back pressure comes with the promise: until it resolves, the caller's bytes stay as they are. */
+  /** The promise is the back pressure: until it resolves, the caller must not change the bytes. */
   async #updateRest(rest: Uint8Array, from: number): Promise<void> {
     for (let at = from; at < rest.length; ) {
       if (this.#failure !== undefined) throw this.#failure
-      if (this.#isAnswered) return // refused already: the rest makes no difference
+      if (this.#isAnswered) return // already refused: the rest makes no difference
       const filled = this.#fill(rest, at)
       if (filled === at) await this.#change()
       at = filled
@@ -91,12 +93,12 @@ export class ThreadInspection implements Inspection {
     this.#keepNoneOfFew()
   }
 
-  /** A slow upload must not keep others waiting for a slab that it has half filled. */
+  /** Sends a partly filled slab when few are free, so that a slow upload does not make others wait. */
   #keepNoneOfFew(): void {
     if (this.#filled > 0 && this.#inFlight < IN_FLIGHT && this.#thread.hasFewSlabs) this.#send()
   }
 
-  /** Takes what fits without waiting, and answers how far it came. */
+  /** Copies the bytes that fit without waiting, and returns how far it came. */
   #fill(bytes: Uint8Array, from: number): number {
     let at = from
     while (at < bytes.length && this.#inFlight < IN_FLIGHT) {
@@ -113,7 +115,7 @@ export class ThreadInspection implements Inspection {
   }
 
   #send(): void {
-    this.#thread.say({ kind: 'bytes', id: this.#id, slab: this.#slab, bytes: this.#filled })
+    this.#thread.send({ kind: 'bytes', id: this.#id, slab: this.#slab, bytes: this.#filled })
     this.#inFlight++
     this.#slab = -1
     this.#filled = 0

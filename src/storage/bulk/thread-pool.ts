@@ -5,18 +5,18 @@ import { inLists } from './in-lists.ts'
 import { ThreadInspection } from './thread-inspection.ts'
 import type { FromBulkThread, ToBulkThread } from './thread-messages.ts'
 
-/** Enough to overlap copying with hashing, and few hops. */
+/** Large enough for few messages, small enough to overlap copying with hashing. */
 const SLAB_BYTES = 256 * 1024
 /** Slabs per thread, shared by all uploads. */
 const MOST_SLABS = 64
-/** With fewer slabs free, partly filled ones are sent. */
+/** With fewer free slabs than this, partly filled slabs are sent. */
 const FEW_SLABS = 16
 
 const SOURCE = new URL('./bulk-thread.ts', import.meta.url)
-/** The same file as it is published. */
+/** The path of the same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 
-/** One thread with what it was given to do. */
+/** One thread and its inspections. */
 class BulkThread {
   readonly #worker = new Worker(FILE)
   readonly #inspections = new Map<number, ThreadInspection>()
@@ -51,14 +51,14 @@ class BulkThread {
     const inspection = this.#inspections.get(id)
     this.#inspections.delete(id)
     if (inspection !== undefined) this.#waiting.delete(inspection)
-    // The upload may no longer need the slab that it waited for.
+    // The inspection may no longer need the slab that it waited for.
     this.#wakeWaiting()
     this.#keepAlive()
   }
 
-  readonly say = inLists<ToBulkThread>((list) => this.#worker.postMessage(list), setImmediate)
+  readonly send = inLists<ToBulkThread>((list) => this.#worker.postMessage(list), setImmediate)
 
-  /** A slab to fill, or -1: then `onSlab` is called later. */
+  /** Returns a slab to fill, or -1: then `onSlab` is called later. */
   takeSlab(inspection: ThreadInspection): number {
     const free = this.#free.pop()
     if (free !== undefined) return free
@@ -68,7 +68,7 @@ class BulkThread {
     }
     const memory = new SharedArrayBuffer(SLAB_BYTES)
     const slab = this.#slabs.push(new Uint8Array(memory)) - 1
-    this.say({ kind: 'slab', slab, memory })
+    this.send({ kind: 'slab', slab, memory })
     return slab
   }
 
@@ -96,7 +96,7 @@ class BulkThread {
     await this.#worker.terminate()
   }
 
-  /** A thread with nothing to do must not keep the process from ending. */
+  /** An idle thread must not keep the process alive. */
   #keepAlive(): void {
     if (this.#inspections.size > 0) this.#worker.ref()
     else this.#worker.unref()
@@ -118,13 +118,13 @@ class BulkThread {
   }
 }
 
-/** Threads of this process; each blob stays with one of them. A thread that fails is replaced. */
+/** A pool of threads. Each blob is processed by one thread. A thread that fails is replaced. */
 export function threadPool(threads: number): BulkPool {
   const pool: BulkThread[] = []
   const leastBusy = (): BulkThread => {
     for (let i = 0; i < threads; i++) {
       if (pool[i] === undefined || pool[i]?.failure !== undefined) pool[i] = new BulkThread()
-      if (pool[i]?.load === 0) return pool[i] as BulkThread // no more threads than there is work for
+      if (pool[i]?.load === 0) return pool[i] as BulkThread // starts no more threads than there are blobs
     }
     return pool.reduce((one, other) => (other.load < one.load ? other : one))
   }

@@ -4,7 +4,7 @@ import { DIGEST_FUNCTIONS, type DigestFunction, type DigestList } from '../../ba
 import { BlobIndex, type BlobLocation } from './blob-index.ts'
 import { tagOf } from './tag.ts'
 
-/** A failure prints its seed; WINDLASS_SEED runs that one again. */
+/** A failure prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 60, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
@@ -14,7 +14,7 @@ const FAR: BlobLocation = { pack: 4e9, offset: 4e9 + 1, storedBytes: 2 ** 40 - 1
 
 const newIndex = (options = {}) => new BlobIndex({ seed: [1, 2], ...options })
 
-/** Bytes that look random and differ for each number. */
+/** Pseudorandom bytes, different for each number. */
 function hashOf(number: number, width = 32): Uint8Array {
   const words = new Uint32Array(width / 4)
   for (let i = 0, mixed = number; i < words.length; i++) {
@@ -28,7 +28,7 @@ const put = (index: BlobIndex, number: number, location = HERE) =>
   index.insert(SHA256, hashOf(number), 0, 32, number, location, 9)
 const has = (index: BlobIndex, number: number) => index.find(SHA256, hashOf(number), 0, 32, number) !== -1
 
-test('a blob is found with everything that was said of it', () => {
+test('a blob is found with its tag, size, location, flags and touch time', () => {
   const index = newIndex()
   const hash = hashOf(7, 64)
   const record = index.insert(0xfff, hash, 16, 32, 2 ** 48 - 1, FAR, 4e9 + 2)
@@ -57,14 +57,14 @@ test('another size, another tag or another byte of the hash is another blob', ()
   }
 })
 
-test('no two pairs of space and digest function have one tag, and none has 0', () => {
+test('every pair of space and digest function has its own tag, and none is 0', () => {
   const fns = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
   const tags = new Set(fns.flatMap((fn) => Array.from({ length: 256 }, (_, space) => tagOf(space, fn))))
   expect(tags.size).toBe(256 * fns.length)
   expect([...tags].every((tag) => tag > 0 && tag <= 0xffff)).toBe(true)
 })
 
-test('sizes that no blob has are not found, and not taken', () => {
+test('insert throws RangeError for impossible sizes and offsets, and find returns -1', () => {
   const index = newIndex()
   index.insert(SHA256, hashOf(1), 0, 32, 0, HERE, 9)
   for (const size of [2 ** 48, 2 ** 64, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -83,7 +83,7 @@ test('sizes that no blob has are not found, and not taken', () => {
   expect(index.count).toBe(1)
 })
 
-test('hashes of every width are kept; of the long ones the first 32 bytes count', () => {
+test('hashes of 16 to 64 bytes are stored; of longer ones the first 32 bytes count', () => {
   const index = newIndex()
   for (const [width, fn] of [
     [16, 'md5'],
@@ -126,7 +126,7 @@ test('a record can be moved, flagged and touched', () => {
   expect(index.storedBytes(record)).toBe(2 ** 39 + 5)
 })
 
-test('the records of removed blobs are used again', () => {
+test('the records of removed blobs are reused', () => {
   const index = newIndex({ segmentRecords: 64 })
   for (let i = 0; i < 5000; i++) put(index, i)
   const before = index.memoryBytes
@@ -139,14 +139,14 @@ test('the records of removed blobs are used again', () => {
   expect(index.count).toBe(5000)
 })
 
-test('a record that is not in use cannot be removed', () => {
+test('removing a record that is not in use throws', () => {
   const index = newIndex()
   const record = put(index, 1)
   index.remove(record)
   for (const wrong of [record, 0, -1, 2, 1e6]) expect(() => index.remove(wrong)).toThrow('not in use')
 })
 
-test('missing tells the absent from the held, and touches only the held', () => {
+test('missing reports absent blobs, and touches only those that are present', () => {
   const index = newIndex()
   const records = Array.from({ length: 1000 }, (_, i) => put(index, i))
   const numbers = Array.from({ length: 1500 }, (_, i) => i)
@@ -175,7 +175,7 @@ test('missing tells the absent from the held, and touches only the held', () => 
   expect(records.every((record) => index.touch(record) === 50)).toBe(true)
 })
 
-test('missing reads hashes that begin anywhere in a buffer', () => {
+test('missing reads hashes at any alignment of a buffer', () => {
   const index = newIndex()
   put(index, 3)
   for (let offset = 0; offset < 8; offset++) {
@@ -187,7 +187,7 @@ test('missing reads hashes that begin anywhere in a buffer', () => {
   }
 })
 
-test('iterating in steps visits every blob once, and blobs may be removed meanwhile', () => {
+test('iterating in steps visits every blob once, and blobs may be removed during it', () => {
   const index = newIndex({ segmentRecords: 256 })
   for (let i = 0; i < 3000; i++) put(index, i)
   for (let i = 0; i < 3000; i += 3) index.remove(index.find(SHA256, hashOf(i), 0, 32, i))
@@ -203,8 +203,8 @@ test('iterating in steps visits every blob once, and blobs may be removed meanwh
   expect(newIndex().iterate(0, 100, () => expect.fail('nothing is there'))).toBe(-1)
 })
 
-test('names that a stranger chose to be alike are spread like any others', () => {
-  /** Memory for sixty thousand blobs in all spaces, by what tells their hashes apart. */
+test('similar hashes chosen by an attacker need at most 2% more memory than random ones', () => {
+  /** Memory for 60,000 blobs over all spaces, with hashes set by `set`. */
   const memory = (set: (words: Uint32Array, i: number) => void): number => {
     const index = newIndex()
     for (let i = 0; i < 60_000; i++) {
@@ -224,7 +224,7 @@ test('names that a stranger chose to be alike are spread like any others', () =>
   for (const bytes of alike) expect(bytes).toBeLessThan(usual * 1.02)
 })
 
-test('one hash under many sizes, which no honest blob has, is not taken any more before it slows anybody down', () => {
+test('insert refuses one hash under more than 64 sizes, so that lookups stay fast', () => {
   const index = newIndex()
   for (let i = 0; i < 3000; i++) put(index, i)
   const insert = (size: number, tag = SHA256) => index.insert(tag, hashOf(5), 0, 32, size, HERE, 9)
@@ -239,7 +239,7 @@ test('one hash under many sizes, which no honest blob has, is not taken any more
   for (const size of [5, 1, 68 * 2 ** 20]) expect(index.find(SHA256, hashOf(5), 0, 32, size)).not.toBe(-1)
 })
 
-test('a blob is found by its hash alone, under its tag only, until it is gone', () => {
+test('a blob is found by its hash alone, under its tag only, until it is removed', () => {
   const index = newIndex()
   const records = Array.from({ length: 5000 }, (_, i) => put(index, i))
   const byHash = (hash: Uint8Array, tag = SHA256) => index.findByHash(tag, hash, 0, hash.length)
@@ -257,17 +257,17 @@ test('a blob is found by its hash alone, under its tag only, until it is gone', 
   }
 })
 
-test('an index made without a seed draws one of its own', () => {
+test('an index made without a seed draws a random one', () => {
   const index = new BlobIndex()
   put(index, 1)
   expect([has(index, 1), has(index, 2)]).toEqual([true, false])
 })
 
-test('a segment is a power of two', () => {
+test('the segment size must be a power of two', () => {
   for (const segmentRecords of [0, 3, -4, 1.5]) expect(() => newIndex({ segmentRecords })).toThrow('power of two')
 })
 
-test('whatever is inserted, removed and looked up, the index answers as a map would', () => {
+test('random inserts, removals and lookups give the same result as a Map', () => {
   const number = fc.nat(3000)
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('insert' as const), number, pack: fc.nat(9) }) },
@@ -287,7 +287,7 @@ test('whatever is inserted, removed and looked up, the index answers as a map wo
         model.delete(n)
       }
       for (const { do: what, number: n, pack } of steps) {
-        // Many at once, so that groups grow: half a thousand come, and every other of them goes again.
+        // Many at once, so that groups grow: 501 blobs are inserted and every second one is removed.
         const last = what === 'many' ? n + 500 : n
         for (let i = n; i <= last && what !== 'remove'; i++) {
           put(index, i, { ...HERE, pack })
@@ -315,7 +315,7 @@ test('whatever is inserted, removed and looked up, the index answers as a map wo
   )
 })
 
-test('two hundred thousand blobs come and half of them go, and all are where they should be', () => {
+test('after 200,000 inserts and 100,000 removals every lookup is correct', () => {
   const index = newIndex()
   const bytes = new Uint8Array(32)
   const words = new Uint32Array(bytes.buffer)

@@ -1,20 +1,21 @@
 // biome-ignore-all lint/complexity/useMaxParams: a key object per call would cost more than the call
 /**
- * Which blobs are held, and where: from (tag, hash, size), or from (tag, hash) alone, to a record with (pack, offset,
- * stored bytes, flags, touch).
+ * The index of stored blobs: from (tag, hash, size), or from (tag, hash) alone, to a record with (pack, offset, stored
+ * bytes, flags, touch).
  *
- * All of it is in memory, at 64 bytes a blob or less: 58 in its record (records.ts), the rest for finding it (slots.ts).
- * Nothing is allocated per blob, nothing is ever copied whole, and no call takes longer than spreading one group of
- * two thousand entries. Memory is not given back; removed records are used again.
+ * It is entirely in memory, with at most 64 bytes per blob: 58 in its record (records.ts), the rest in the slots
+ * (slots.ts). Nothing is allocated per blob, the index is never copied as a whole, and no call takes longer than
+ * distributing one group of 2,000 entries. Memory is not freed; removed records are reused.
  *
  * A record number belongs to one blob until the blob is removed, and may be reused after that: code that keeps a number
  * across an await looks the blob up again, or compares the key. The first 32 bytes of a hash are stored here. The whole
  * key is in the record header in the pack, which is authoritative.
  *
- * There is one writer. The buffers are shared, so that other threads may read them one day. Then this holds for them:
- * a word is never torn, records never move, and a record that holds the key it was looked up by was that blob's. No
- * more: a blob may seem absent while its group is spread, and a place may be read half changed. So a reader elsewhere
- * checks the place it read against the header in the pack, and asks the writer before it says that a blob is absent.
+ * There is one writer. The buffers are shared, so that other threads may read them in the future. Readers in other
+ * threads have these guarantees: a word is never torn, records never move, and a record that contains the key of the
+ * lookup belonged to that blob. There is no other guarantee: a blob may seem absent while its group is distributed, and
+ * a position may be read while it changes. So such a reader must check the position against the header in the pack, and
+ * must ask the writer before it reports a blob as absent.
  */
 import type { DigestList } from '../../base/digest.ts'
 import { KEY_WORDS } from './key-hash.ts'
@@ -24,7 +25,7 @@ import { HashSlots } from './slots.ts'
 export interface BlobIndexOptions {
   /** The expected number of blobs, to allocate memory once. */
   readonly expected?: number
-  /** Records that are allocated at a time: a power of two. */
+  /** Records per allocation: a power of two. */
   readonly segmentRecords?: number
   /** Two secret 32-bit numbers of this process; random by default. */
   readonly seed?: readonly [number, number]
@@ -40,19 +41,19 @@ export interface BlobLocation {
   readonly flags: number
 }
 
-/** Bytes of a hash that are kept. */
+/** Bytes of a hash that are stored. */
 export const KEPT_HASH_BYTES = 32
 const KEPT_WORDS = KEPT_HASH_BYTES / 4
 const TWO_32 = 2 ** 32
 const MOST_SIZE = 2 ** 48 - 1
 const MOST_STORED = 2 ** 40 - 1
 /**
- * Blobs with one hash and different sizes share a place in the slots, so there must not be many of them. There are
- * none at all unless somebody broke a digest function, or stores blobs unchecked: better that some of those are not
- * kept than that every lookup near them crawls.
+ * The most blobs with one hash and different sizes. They share a place in the slots, so there must be few. They exist
+ * only if a digest function is broken or blobs are stored unchecked. Then it is better not to store some of them than
+ * to make every lookup near them slow.
  */
 const MOST_SIZES = 64
-/** Digests that are looked up together: enough to overlap the waits for memory, few enough to stay near. */
+/** Digests that are looked up together: enough to overlap the memory accesses, few enough to stay in the CPU cache. */
 const BATCH = 256
 
 export class BlobIndex {
@@ -81,22 +82,24 @@ export class BlobIndex {
     return this.#records.bytes + this.#slots.bytes
   }
 
-  /** The blob's record, or -1. Its hash is `hash[at]` to `hash[at + width - 1]`; the width is a multiple of 4. */
+  /**
+   * Returns the blob's record, or -1. The hash is `hash[at]` to `hash[at + width - 1]`; the width is a multiple of 4.
+   */
   find(tag: number, hash: Uint8Array, at: number, width: number, size: number): number {
     if (!(size >= 0 && size <= MOST_SIZE)) return -1
     this.#setKey(tag, hash, at, width, size)
     return this.#slots.find(this.#key, 0, this.#records.hashOf(this.#key, 0))
   }
 
-  /** The record of a blob with that hash, whatever its size, or -1. */
+  /** Returns the record of a blob with that hash, of any size, or -1. */
   findByHash(tag: number, hash: Uint8Array, at: number, width: number): number {
     this.#setKey(tag, hash, at, width, 0)
     return this.#slots.findNamed(this.#key, this.#records.hashOf(this.#key, 0), 0)
   }
 
   /**
-   * Adds a blob and answers its record. One that is there already keeps its record and gets the new location. One of
-   * which there are too many is not added, and the answer is -1 (see MOST_SIZES).
+   * Adds a blob and returns its record. A blob that is in the index keeps its record and gets the new location. Returns
+   * -1, and adds nothing, when there are already MOST_SIZES blobs with this hash.
    */
   insert(
     tag: number,
@@ -137,8 +140,8 @@ export class BlobIndex {
   }
 
   /**
-   * Sets `absent[i]` to 1 for each digest that is not stored, and to 0 for each that is, which also touches it. The tag
-   * combines the digest function and the space.
+   * Sets `absent[i]` to 1 for each digest that is not stored. Sets it to 0 for each stored one, and touches that blob.
+   * The tag combines the digest function and the space.
    */
   missing(tag: number, list: DigestList, absent: Uint8Array, seconds: number): void {
     const words = wordsOf(list.hashes)
@@ -154,7 +157,7 @@ export class BlobIndex {
     }
   }
 
-  /** The record of the batch's key `i`, or -1. */
+  /** Returns the record of key `i` of the batch, or -1. */
   #confirm(i: number): number {
     const likely = this.#likely[i] as number
     if (likely === 0) return -1
@@ -200,7 +203,7 @@ export class BlobIndex {
     return high * TWO_32 + this.#records.word(record, WORD.sizeLow)
   }
 
-  /** The first 32 bytes of the hash, with zeros behind a shorter one. */
+  /** Copies the first 32 bytes of the hash; a shorter hash is zero-padded. */
   copyHash(record: number, target: Uint8Array, at: number): void {
     for (let word = 0; word < KEPT_WORDS; word++) {
       const value = this.#records.word(record, word)
@@ -247,11 +250,11 @@ export class BlobIndex {
   }
 
   /**
-   * Visits the records in use among the next `most` from `from` on (0 at first), and answers where to go on; -1 at the
-   * end. Blobs that come or go between two calls are visited or not; those that stay are visited once.
+   * Visits the live records among the next `most` from `from` on (0 at first). Returns where to continue, or -1 at the
+   * end. Blobs that are added or removed between two calls may be visited or not; all others are visited once.
    *
-   * For the records of one pack, read the pack: its headers have the keys, and a record that `find` answers is the
-   * pack's when it has that pack and offset.
+   * To find the records of one pack, read the pack: its headers contain the keys, and a record that `find` returns
+   * belongs to the pack if it has that pack and offset.
    */
   iterate(from: number, most: number, visit: (record: number) => void): number {
     const end = Math.min(from + most, this.#records.end)
@@ -264,7 +267,9 @@ export class BlobIndex {
 
 const isWord = (value: number): boolean => value >>> 0 === value
 
-/** As words of the machine, which are little-endian; on another machine `find` and `missing` would disagree. */
+/**
+ * Views the hashes as 32-bit words. Requires a little-endian machine; otherwise `find` and `missing` would disagree.
+ */
 function wordsOf(hashes: Uint8Array): Uint32Array {
   const aligned = hashes.byteOffset % 4 === 0 ? hashes : new Uint8Array(hashes)
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2)

@@ -1,36 +1,37 @@
 /**
- * The index journal: how the blob index comes back after a restart without reading the packs.
+ * The index journal restores the blob index after a restart, so that the packs need not be read.
  *
- * A file of blocks. A block is a header and 1 to 1023 entries, all of 56 bytes, all numbers little-endian:
+ * It is a file of blocks. A block is a header and 1 to 1023 entries of 56 bytes each. All numbers are little-endian:
  *
- *   header   0   'WIDX'                         entry   0   hash, its first 32 bytes, zeros behind a shorter one
+ *   header   0   'WIDX'                         entry   0   the first 32 bytes of the hash, zero-padded
  *            4   version u16                           32   size u48
  *            6   bytes of an entry u16                 38   tag u16 (tag.ts)
  *            8   sequence u32: 0, 1, 2 …               40   pack u32
  *           12   entries u32                           44   offset u32, in units of 8 bytes
  *           16   CRC-32 of the entries u32             48   stored bytes u40
- *           20   zeros                                 53   flags u8, those that are kept (blob-flags.ts)
+ *           20   zeros                                 53   flags u8, the persistent ones (blob-flags.ts)
  *           52   CRC-32 of bytes 0 to 51 u32           54   kind u8
  *                                                      55   zero
  *
- *   kind     says                                                              uses
- *   put      this blob lies here (also when it lay elsewhere before)           all
- *   drop     this blob is not held any more                                    hash, size, tag
- *   move     this blob lies here now, stored as before                         hash, size, tag, pack, offset
- *   synced   all of the pack before the offset is on disk                      pack, offset
- *   gone     the pack is deleted, and what was still said to lie in it with it  pack
- *   opened   a store took the files over; nothing is written before this is on disk
- *   closed   everything is on disk; true as long as nothing follows
+ *   kind     meaning                                                           uses
+ *   put      the blob is at this position (and no longer at an earlier one)    all
+ *   drop     the blob is absent                                                hash, size, tag
+ *   move     the blob is at this position now, stored as before                hash, size, tag, pack, offset
+ *   synced   the pack is on disk up to the offset                              pack, offset
+ *   gone     the pack is deleted, with all blobs that it still contained       pack
+ *   opened   a store opened the files; it writes nothing before this entry is on disk
+ *   closed   everything is on disk; valid only as the last entry
  *
- * A block counts whole or not at all. The first that is not whole ends the journal, and what follows is cut off. A
- * snapshot is a journal of puts and of one synced for each pack. It may be written over many turns with other entries
- * in between: dropping or moving a blob that was not put yet does nothing, for its put will tell its last place.
+ * An incomplete block is ignored as a whole. The first incomplete block ends the journal, and the rest is truncated. A
+ * snapshot is a journal of puts and of one `synced` for each pack. It may be written over many loop turns, with other
+ * entries in between: a drop or move of a blob that was not put yet has no effect, because its put will have its last
+ * position.
  *
- * What recovery counts on:
+ * Recovery relies on these guarantees:
  * - The entry of a blob comes after its bytes were written to the pack.
- * - A `synced` comes after the entries of all that lies before its offset. So after an unclean stop, blobs without an
- *   entry are behind both that offset and the last entry's blob, and blobs to hash again are behind that offset.
- * - A pack number is never used again.
+ * - A `synced` comes after the entries of all blobs before its offset. So after an unclean stop, blobs without an entry
+ *   are behind both that offset and the blob of the last entry, and blobs to hash again are behind that offset.
+ * - A pack number is never reused.
  */
 import { crc32 } from 'node:zlib'
 import { KEPT_FLAGS } from './blob-flags.ts'
@@ -61,17 +62,17 @@ export const ENTRY = {
 const TWO_32 = 2 ** 32
 const FIRST_BYTES = 64 * JOURNAL_UNIT_BYTES
 
-/** Gathers entries, in the order in which they happened, until the store takes them to append them to the file. */
+/** Collects entries, in order, until the store appends them to the file. */
 export class JournalWriter {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES)
   #view = new DataView(this.#bytes.buffer)
   #end = 0
-  /** Where the block begins that is being written. */
+  /** The start of the block that is being written. */
   #block = 0
   #entries = 0
   #sequence: number
 
-  /** `sequence` is the next block's: what `loadJournal` answered for the file that is being continued. */
+  /** `sequence` is the number of the next block: `nextSequence` of the loaded file. */
   constructor(sequence = 0) {
     this.#sequence = sequence
   }
@@ -91,12 +92,12 @@ export class JournalWriter {
     this.#view.setUint8(at + ENTRY.flags, index.flags(record) & KEPT_FLAGS)
   }
 
-  /** To be called before the record is removed. */
+  /** Must be called before the record is removed. */
   drop(index: BlobIndex, record: number): void {
     this.#key(this.#add(KIND.drop), index, record)
   }
 
-  /** To be called when the record has been moved. */
+  /** Must be called after the record was moved. */
   move(index: BlobIndex, record: number): void {
     const at = this.#add(KIND.move)
     this.#key(at, index, record)

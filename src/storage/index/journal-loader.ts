@@ -5,18 +5,18 @@ import { ENTRY, HEADER, JOURNAL_UNIT_BYTES, JOURNAL_VERSION, KIND, MAGIC, MOST_E
 
 export interface JournalEnd {
   readonly entries: number
-  /** Bytes of whole blocks: the file is cut to this before it is continued. */
+  /** Bytes of complete blocks. The file is truncated to this length before it is continued. */
   readonly wholeBytes: number
-  /** Bytes behind them. */
+  /** Bytes behind the complete blocks. */
   readonly tornBytes: number
   /**
    * Complete blocks follow the cut: more than the tail is corrupt, and the index may be out of date. Only the packs are
    * correct.
    */
   readonly damaged: boolean
-  /** The store was closed in order, and not opened since. */
+  /** The store was closed cleanly, and not opened since. */
   readonly closed: boolean
-  /** For the writer that continues the file. */
+  /** The sequence number of the next block, for the writer that continues the file. */
   readonly nextSequence: number
   /** By pack number; without deleted packs. */
   readonly packs: ReadonlyMap<number, PackMarks>
@@ -24,9 +24,9 @@ export interface JournalEnd {
 
 /** Offsets in a pack, in units of 8 bytes. */
 export interface PackMarks {
-  /** All before it is on disk. */
+  /** The pack is on disk up to this offset. */
   readonly synced: number
-  /** The offset of the last blob that an entry put or moved here; -1 when there is none. */
+  /** The highest offset that an entry put or moved a blob to; -1 when there is none. */
   readonly last: number
 }
 
@@ -55,7 +55,7 @@ export class JournalLoader {
     this.#touch = touch
   }
 
-  /** Takes the file's next bytes, however many; they may be used again afterwards. */
+  /** Adds the next bytes of the file, of any length. The caller may reuse the chunk afterwards. */
   push(chunk: Uint8Array): void {
     this.#readBytes += chunk.length
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
@@ -89,7 +89,7 @@ export class JournalLoader {
     }
   }
 
-  /** Answers where the next block begins; `at` itself when this one is not there whole, or not yet. */
+  /** Returns the start of the next block. Returns `at` when this block is incomplete or corrupt. */
   #readBlock(bytes: Uint8Array, view: DataView, at: number): number {
     if (!isHeader(bytes, view, at) || view.getUint32(at + HEADER.sequence, true) !== this.#sequence) {
       this.#cut = true
@@ -158,7 +158,7 @@ export class JournalLoader {
     return this.#index.find(view.getUint16(at + ENTRY.tag, true), bytes, at, KEPT_HASH_BYTES, sizeAt(view, at))
   }
 
-  /** Reads the entry's place, and remembers how far its pack is known. */
+  /** Reads the position in an entry, and updates the highest offset of its pack. */
   #mark(view: DataView, at: number): { pack: number; offset: number; storedBytes: number; flags: number } {
     const pack = view.getUint32(at + ENTRY.pack, true)
     const offset = view.getUint32(at + ENTRY.offset, true)
@@ -181,7 +181,7 @@ export class JournalLoader {
     return marks
   }
 
-  /** Blocks begin at multiples of the unit, so that the blocks behind a corrupt one can be found. */
+  /** Searches for blocks behind a corrupt one. Blocks begin at multiples of the unit. */
   #searchBehindCut(bytes: Uint8Array, view: DataView, from: number): number {
     let at = from
     for (; at + JOURNAL_UNIT_BYTES <= bytes.length; at += JOURNAL_UNIT_BYTES) {
@@ -204,7 +204,7 @@ function isHeader(bytes: Uint8Array, view: DataView, at: number): boolean {
   )
 }
 
-/** For a journal that is in memory, or is read as it is loaded; see JournalLoader. */
+/** Loads a journal from an iterable of chunks. */
 export function loadJournal(chunks: Iterable<Uint8Array>, index: BlobIndex, touch: number): JournalEnd {
   const loader = new JournalLoader(index, touch)
   for (const chunk of chunks) loader.push(chunk)

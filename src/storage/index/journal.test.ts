@@ -7,13 +7,13 @@ import { ENTRY, HEADER, JOURNAL_UNIT_BYTES, JournalWriter } from './journal-form
 import { loadJournal } from './journal-loader.ts'
 import { tagOf } from './tag.ts'
 
-/** A failure prints its seed; WINDLASS_SEED runs that one again. */
+/** A failure prints its seed; WINDLASS_SEED repeats that run. */
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 100, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
 const TAG = tagOf(3, 'sha1')
 
-/** A store in miniature: an index and the journal of what happens to it. */
+/** A minimal store: an index and the journal of its changes. */
 let index: BlobIndex
 let journal: JournalWriter
 
@@ -42,7 +42,7 @@ function move(number: number, pack: number, offset: number) {
   journal.move(index, record)
 }
 
-/** All that is known of all blobs, in the order of their sizes. */
+/** All fields of all blobs, sorted by size. */
 function contents(of: BlobIndex): unknown[] {
   const blobs: { size: number }[] = []
   of.iterate(0, 1e9, (record) => {
@@ -59,7 +59,7 @@ function load(...chunks: readonly Uint8Array[]) {
   return { loaded, end: loadJournal(chunks, loaded, 77) }
 }
 
-test('what was put, dropped and moved comes back, touched at the time of loading', () => {
+test('puts, drops and moves are replayed, with the load time as touch time', () => {
   put(1)
   put(2, { pack: 4e9, offset: 4e9 + 1, storedBytes: 2 ** 40 - 1, flags: BLOB_FLAGS.zstd })
   put(2 ** 48 - 1, { offset: 1, storedBytes: 2 ** 32 })
@@ -72,13 +72,13 @@ test('what was put, dropped and moved comes back, touched at the time of loading
   expect(end).toMatchObject({ entries: 6, tornBytes: 0, damaged: false, closed: false, nextSequence: 1 })
 })
 
-test('flags that are about one opening of the store are not kept', () => {
+test('flags of one opening of the store are not persisted', () => {
   put(1, { flags: BLOB_FLAGS.zstd | BLOB_FLAGS.checked | BLOB_FLAGS.unsynced })
   const { loaded } = load(journal.take())
   expect(loaded.flags(find(1, loaded))).toBe(BLOB_FLAGS.zstd)
 })
 
-test('a blob put twice lies where it was put last', () => {
+test('a second put of a blob replaces its position', () => {
   put(1, { pack: 5 })
   put(1, { pack: 6, offset: 60 })
   const { loaded } = load(journal.take())
@@ -86,7 +86,7 @@ test('a blob put twice lies where it was put last', () => {
   expect(loaded.pack(find(1, loaded))).toBe(6)
 })
 
-test('of each pack it is known how far it is on disk, and where its last blob begins', () => {
+test("the journal records each pack's synced length and the offset of its last blob", () => {
   put(1, { pack: 1, offset: 10 })
   put(2, { pack: 1, offset: 30 })
   put(3, { pack: 2, offset: 0 })
@@ -104,7 +104,7 @@ test('of each pack it is known how far it is on disk, and where its last blob be
   })
 })
 
-test('a pack that is gone takes with it what was not moved out', () => {
+test('removing a pack drops its blobs, except those moved out before', () => {
   put(1, { pack: 1 })
   put(2, { pack: 1 })
   put(3, { pack: 2 })
@@ -115,7 +115,7 @@ test('a pack that is gone takes with it what was not moved out', () => {
   expect([...end.packs.keys()]).toEqual([2])
 })
 
-test('a snapshot over many turns may be mixed with what happens meanwhile', () => {
+test('a snapshot in steps may be interleaved with changes', () => {
   for (let i = 1; i <= 100; i++) put(i)
   journal = new JournalWriter()
   let next = index.iterate(0, 50, (record) => journal.put(index, record))
@@ -129,7 +129,7 @@ test('a snapshot over many turns may be mixed with what happens meanwhile', () =
   expect(contents(loaded)).toEqual(contents(index))
 })
 
-test('a store was closed in order only if that is the last thing said', () => {
+test('a journal counts as closed only if `closed` is its last entry', () => {
   put(1)
   journal.closed()
   const first = journal.take()
@@ -139,7 +139,7 @@ test('a store was closed in order only if that is the last thing said', () => {
   expect(load(first, journal.take()).end.closed).toBe(false)
 })
 
-test('a journal is continued where it ended', () => {
+test('a writer continues at the next sequence number of the loaded journal', () => {
   put(1)
   const first = journal.take()
   journal = new JournalWriter(load(first).end.nextSequence)
@@ -148,13 +148,13 @@ test('a journal is continued where it ended', () => {
   expect([loaded.count, end.nextSequence, end.tornBytes]).toEqual([2, 2, 0])
 })
 
-test('nothing said is nothing written', () => {
+test('a journal without entries writes no bytes', () => {
   expect(journal.bytes).toBe(0)
   expect(journal.take().length).toBe(0)
   expect(load().end).toMatchObject({ entries: 0, wholeBytes: 0, closed: false, nextSequence: 0 })
 })
 
-test('thousands of entries fill several blocks, and come in pieces of any length', () => {
+test('5,000 entries fill several blocks, and load in pieces of any length', () => {
   for (let i = 1; i <= 5000; i++) put(i)
   const promised = journal.bytes
   const bytes = journal.take()
@@ -167,7 +167,7 @@ test('thousands of entries fill several blocks, and come in pieces of any length
   }
 })
 
-test('a torn tail is cut at the last whole block, wherever it was torn', () => {
+test('a torn tail is cut after the last whole block, at any torn length', () => {
   put(1)
   const first = journal.take()
   put(2)
@@ -180,7 +180,7 @@ test('a torn tail is cut at the last whole block, wherever it was torn', () => {
   }
 })
 
-test('a tail of zeros, or of anything else, is cut too', () => {
+test('a tail of zeros or garbage is cut', () => {
   put(1)
   const first = journal.take()
   for (const filler of [0, 0xff, 0x57]) {
@@ -189,7 +189,7 @@ test('a tail of zeros, or of anything else, is cut too', () => {
   }
 })
 
-test('whole blocks behind a bad one say that more than the tail was lost', () => {
+test('a bad block before whole blocks is reported as damage, not as a torn tail', () => {
   put(1)
   const first = journal.take()
   put(2)
@@ -205,7 +205,7 @@ test('whole blocks behind a bad one say that more than the tail was lost', () =>
   expect(load(first, second, second).end).toMatchObject({ nextSequence: 2, damaged: false })
 })
 
-test('no flipped bit of a block goes unnoticed', () => {
+test('every flipped bit of a block is detected', () => {
   put(1)
   put(2)
   const bytes = journal.take()
@@ -216,21 +216,21 @@ test('no flipped bit of a block goes unnoticed', () => {
   }
 })
 
-test('an entry of a kind that is not known is refused, naming the version', () => {
+test('an entry of an unknown kind is refused with the journal version', () => {
   put(1)
   const bytes = journal.take()
   const other = reseal(bytes, (view) => view.setUint8(JOURNAL_UNIT_BYTES + ENTRY.kind, 200))
   expect(() => load(other)).toThrow('the index journal, of version 1, has an entry of the unknown kind 200')
 })
 
-test('a journal of another version is refused, naming both', () => {
+test('a journal of another version is refused with both versions', () => {
   put(1)
   const bytes = journal.take()
   const other = reseal(bytes, (view) => view.setUint16(HEADER.version, 2, true))
   expect(() => load(other)).toThrow('the index journal is of version 2; this program reads version 1')
 })
 
-test('whatever happens to a store, and wherever its journal is torn, what comes back was true at some block', () => {
+test('a journal torn at any byte restores the state at its last whole block', () => {
   const number = fc.integer({ min: 1, max: 12 })
   const step = fc.record({ do: fc.constantFrom('put', 'put', 'drop', 'move', 'flush'), number, offset: fc.nat(99) })
   fc.assert(
@@ -263,7 +263,7 @@ test('whatever happens to a store, and wherever its journal is torn, what comes 
   )
 })
 
-/** Changes a block of one entry and makes its checksums right again, as a later version of this program would. */
+/** Changes a block with one entry and recomputes its checksums, as another version of this program would. */
 function reseal(bytes: Uint8Array<ArrayBuffer>, change: (view: DataView) => void): Uint8Array {
   const view = new DataView(bytes.buffer)
   change(view)

@@ -5,10 +5,10 @@ const SEED = Uint32Array.of(0x01234567, 0x89abcdef)
 
 const bitsOf = (word: number): number => word.toString(2).replaceAll('0', '').length
 
-/** A key for each number: mostly zeros, as a stranger might choose them. */
+/** A key for each number: mostly zeros, as an attacker might choose. */
 const keyOf = (number: number): Uint32Array => Uint32Array.of(number, 0, 0, 0, 0, 0, 0, 0, number, 1)
 
-/** For each bit of the words, what part of the hash changes with it. */
+/** For each bit of the words, the fraction of hash bits that change with it. */
 function changes(words: Uint32Array, hash: (number: number) => number): number[] {
   return Array.from({ length: words.length * 32 }, (_, bit) => {
     let changed = 0
@@ -23,7 +23,7 @@ function changes(words: Uint32Array, hash: (number: number) => number): number[]
 }
 const isHalf = (part: number): boolean => part > 0.4 && part < 0.6
 
-test('every bit of hash and tag, and every bit of the seed, changes half of the hash', () => {
+test('each bit of the hash, tag and seed flips about half of the key hash', () => {
   const key = new Uint32Array(KEY_WORDS)
   const ofKey = changes(key, (number) => hashKey(key, 0, Uint32Array.of(number, 7)))
   const tag = (KEY_WORDS - 1) * 32
@@ -33,14 +33,14 @@ test('every bit of hash and tag, and every bit of the seed, changes half of the 
   expect(changes(seed, (number) => hashKey(keyOf(number), 0, seed)).every(isHalf)).toBe(true)
 })
 
-test('the size changes nothing: a blob is found by its hash alone', () => {
+test('the size does not change the key hash, so that a blob can be found by its hash alone', () => {
   const key = new Uint32Array(KEY_WORDS)
   const parts = changes(key, (number) => hashKey(key, 0, Uint32Array.of(number, 7)))
   const size = [...parts.slice(HASH_WORDS * 32, (HASH_WORDS + 1) * 32), ...parts.slice(-16)]
   expect(size.every((part) => part === 0)).toBe(true)
 })
 
-test('a key has the same hash wherever it lies', () => {
+test('a key has the same hash at any offset', () => {
   const key = Uint32Array.from({ length: KEY_WORDS }, (_, i) => i * 0x9e3779b1)
   const among = new Uint32Array(40).fill(0xffffffff)
   among.set(key, 14)

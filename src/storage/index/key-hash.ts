@@ -1,17 +1,17 @@
 /**
- * Where a key goes in the index: HalfSipHash-1-3 over its tag and the eight words of its hash, under two words that this
- * process alone knows (and without the word for the length, which is always the same).
+ * The hash that places a key in the index: HalfSipHash-1-3 over the tag and the eight words of the hash, with a secret
+ * key of two words per process. It omits the length word, because the length is always the same.
  *
- * The hash of an honest blob would serve as it is. But whoever may name things freely could choose names that meet in
- * one place, and every lookup there would crawl. The tag goes in too: the same blob in two hundred spaces belongs in two
- * hundred places.
+ * The digest of a blob would be random enough. But a client that can choose keys freely could choose keys that collide
+ * in one slot, which makes every lookup there slow. The tag is hashed too, because the same blob in 200 spaces must not
+ * collide in one slot.
  *
- * The size does not, so that a blob can be looked up by its hash alone. That is safe as long as nobody can make many
- * blobs with one hash and different sizes, which is harder than a collision (every function that we know hashes the
- * length along) and impossible for who cannot store what does not match its digest. What is stored under names that
- * anybody may choose, the action cache, has a name hashed by us and no size. See also MOST_SIZES in blob-index.ts.
+ * The size is not hashed, so that a blob can be looked up by its hash alone. This is safe as long as clients cannot
+ * make many blobs with one hash and different sizes. That is harder than a collision, because every supported function
+ * also hashes the length, and a blob that does not match its digest is not stored. Clients choose the keys of the
+ * action cache freely; the server hashes those keys, and they have no size. See also MOST_SIZES in blob-index.ts.
  *
- * One loop with a test for the last rounds takes twice as long as these two.
+ * There are two loops, because one loop with a test for the last rounds takes twice as long.
  */
 export const KEY_WORDS = 10
 /** Words of the hash, at the beginning of the key. */
@@ -39,7 +39,7 @@ export function hashKey(words: Uint32Array, at: number, seed: Uint32Array): numb
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
     v2 = (v2 << 16) | (v2 >>> 16)
     v0 ^= word
-    word = (words[i] as number) | 0 // and the one that is read last is not used
+    word = (words[i] as number) | 0 // the word that is read last is not used
   }
   v2 ^= 0xff
   for (let i = 0; i < 3; i++) {

@@ -1,17 +1,17 @@
 /**
  * The records of the blob index: 58 bytes each, in segments that are allocated one at a time and never move.
  *
- *   word 0–7    the first 32 bytes of the hash, little-endian, zeros behind a shorter one
- *   word 8      the size's low 32 bits
- *   word 9      the size's high 16 bits, then the tag's 16; a record is free when its tag is 0
+ *   word 0–7    the first 32 bytes of the hash, little-endian; a shorter hash is zero-padded
+ *   word 8      the low 32 bits of the size
+ *   word 9      the high 16 bits of the size, then the 16 bits of the tag; the tag of a free record is 0
  *   word 10     pack
  *   word 11     offset in the pack, in units of 8 bytes
  *   word 12     stored bytes, the low 32 bits
  *   word 13     last touch, in seconds
  *   extra       stored bytes, the high 8 bits, then the 8 flags: two bytes, behind the words of the whole segment
  *
- * Words 0–9 are the key, and all but the size decides where it is found (key-hash.ts). A free record's word 0 is the number of the next free one. Record 0 is never given out, so
- * that 0 can stand for none.
+ * Words 0–9 are the key. All of the key but the size determines its slot (key-hash.ts). Word 0 of a free record is the
+ * number of the next free record. Record 0 is never used, so that 0 can mean none.
  */
 import { HASH_WORDS, hashKey, KEY_WORDS } from './key-hash.ts'
 
@@ -20,15 +20,15 @@ export const WORD = { sizeLow: 8, sizeHighAndTag: 9, pack: 10, offset: 11, store
 const RECORD_WORDS = 14
 const RECORD_BYTES = RECORD_WORDS * 4 + 2
 
-/** A slot has bits for no more. */
+/** The number of a record has 27 bits in a slot. */
 const MOST_RECORDS = 2 ** 27
 
 export class Records {
-  /** One more than the highest number ever given out. */
+  /** The highest record number ever used, plus one. */
   end = 1
   count = 0
   bytes = 0
-  /** Keeps the reads of `warm` from being optimized away. */
+  /** Prevents the compiler from optimizing away the reads of `warm`. */
   warmth = 0
   readonly #words: Uint32Array[] = []
   readonly #extras: Uint16Array[] = []
@@ -112,7 +112,7 @@ export class Records {
     return true
   }
 
-  /** Whether the record's key differs from this one at most in the size. */
+  /** Whether the record's key differs from `key` at most in the size. */
   isNamed(record: number, key: Uint32Array): boolean {
     const words = this.#words[record >>> this.#shift] as Uint32Array
     const at = (record & this.#mask) * RECORD_WORDS
@@ -132,8 +132,8 @@ export class Records {
   }
 
   /**
-   * Reads the keys of many records for nothing but to have them near. In a loop this short the processor waits for a
-   * dozen of them at once; in the loops that need them, for one after the other, and that is four times as long.
+   * Reads the keys of many records only to load them into the CPU cache. In this short loop the processor loads about a
+   * dozen at once. The loops that use them would load one after the other, which takes four times as long.
    */
   warm(records: Int32Array, count: number): void {
     let sum = 0
@@ -141,7 +141,7 @@ export class Records {
       const record = records[i] as number
       const words = this.#words[record >>> this.#shift] as Uint32Array
       const at = (record & this.#mask) * RECORD_WORDS
-      sum ^= (words[at] as number) ^ (words[at + KEY_WORDS - 1] as number) // often two lines of cache
+      sum ^= (words[at] as number) ^ (words[at + KEY_WORDS - 1] as number) // a key often spans two cache lines
     }
     this.warmth ^= sum
   }

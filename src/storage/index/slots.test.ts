@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { HashSlots } from './slots.ts'
 
-/** Records whose key is one word, with hashes of the test's choice. */
+/** Records with a one-word key and hashes chosen by the test. */
 function slotsOf(hashes: readonly number[], expected = 0) {
   const slots = new HashSlots(
     {
@@ -19,20 +19,20 @@ function slotsOf(hashes: readonly number[], expected = 0) {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
-test('entries that crowd one corner of the hash values are spread until they fit', () => {
+test('20,000 entries with nearby hashes are spread over slots, and each is found', () => {
   const hashes = upTo(20_000).map((i) => 0x12340000 + i * 7)
   const { add, find } = slotsOf(hashes)
   for (let record = 1; record < hashes.length; record++) add(record)
   for (let record = 1; record < hashes.length; record++) expect(find(record)).toBe(record)
 })
 
-test('the first and the last hash value have places like any other', () => {
+test('the lowest and highest hash values have slots', () => {
   const { add, find } = slotsOf([0, 0, 0xffffffff, 0x80000000, 0x7fffffff])
   for (const record of [1, 2, 3, 4]) add(record)
   expect([1, 2, 3, 4].map(find)).toEqual([1, 2, 3, 4])
 })
 
-test('entries of one and the same hash are told apart by their keys, and each can be removed', () => {
+test('300 entries with the same hash are distinguished by key, and each can be removed', () => {
   const hashes = upTo(301).map(() => 77)
   const { slots, add, find } = slotsOf(hashes)
   for (let record = 1; record <= 300; record++) add(record)
@@ -40,7 +40,7 @@ test('entries of one and the same hash are told apart by their keys, and each ca
   for (let record = 1; record <= 300; record++) expect(find(record)).toBe(record % 2 === 0 ? record : -1)
 })
 
-test('a page may be full to the last slot, and still answers for what it does not hold', () => {
+test('a page with all 512 slots full still reports an absent key', () => {
   const hashes = upTo(514).map(() => 77)
   const { slots, add, find } = slotsOf(hashes)
   for (let record = 1; record <= 512; record++) add(record)
@@ -49,18 +49,18 @@ test('a page may be full to the last slot, and still answers for what it does no
   expect([99, 100, 101, 512].map(find)).toEqual([99, -1, 101, 512])
 })
 
-test('more entries of one hash than a page has slots are refused, not looked for forever', () => {
+test('the 513th entry with the same hash is refused', () => {
   const { add } = slotsOf(upTo(514).map(() => 77))
   for (let record = 1; record <= 512; record++) add(record)
   expect(() => add(513)).toThrow('hash too much alike')
 })
 
-test('removing what is not there is a mistake that is told', () => {
+test('removing an absent record throws', () => {
   const { slots } = slotsOf([0, 5])
   expect(() => slots.remove(1, 5)).toThrow('record 1 is in no slot')
 })
 
-test('room made beforehand takes what was expected without growing much', () => {
+test('preallocated slots grow by less than 10% for the expected number of entries', () => {
   for (const expected of [1, 10_000, 300_000]) {
     const hashes = upTo(expected + 1).map((i) => Math.imul(i, 0x9e3779b1) >>> 0)
     const { slots, add, find } = slotsOf(hashes, expected)
@@ -71,7 +71,7 @@ test('room made beforehand takes what was expected without growing much', () => 
   }
 })
 
-test('entries that share a name are counted off, and those of other names stepped over', () => {
+test('findNamed returns the nth entry of a name and skips other names', () => {
   const hashes = upTo(500).map((i) => 0x12340000 + (i % 100) * 7)
   const { slots, add } = slotsOf(hashes)
   for (let record = 1; record < 500; record++) add(record)

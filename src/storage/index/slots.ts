@@ -1,19 +1,19 @@
 /**
- * From the hash of a key to the record that has it: a hash table that grows a little at a time and stays well filled.
+ * A hash table from the hash of a key to the number of its record. It grows in small steps and stays 62 to 83 % full.
  *
- *   directory   by the first bits of a hash: the number of its group
- *   group       an interval of hash values, shared out evenly among its 3 to 6 pages
- *   page        512 slots, probed one after the other from a slot that further bits of the hash choose
- *   slot        5 more bits of the hash and the 27 of the record's number; 0 is empty
+ *   directory   the first bits of a hash select the number of its group
+ *   group       an interval of hash values, divided evenly among its 3 to 6 pages
+ *   page        512 slots; linear probing starts at a slot that further bits of the hash select
+ *   slot        5 more bits of the hash and the 27 bits of the record number; 0 is empty
  *
- * A group that is full takes one page more and spreads its entries anew; one that has six splits in two halves of its
- * interval. So nothing ever moves but the two thousand entries of one group (less than a millisecond), and pages are
- * 62 to 83 % full, never half empty as in a table that doubles. The first groups have intervals of six different
- * lengths and their descendants keep the ratios: otherwise all groups would grow at the same time, and the whole index
- * would be at its emptiest together.
+ * A full group gets one more page and distributes its entries again. A full group of six pages is split into two halves
+ * of its interval. So only the 2,000 entries of one group ever move at once (less than 1 ms), and no page is half empty
+ * as in a table that doubles. The first groups have intervals of six different lengths, and their descendants keep the
+ * ratios: otherwise all groups would grow at the same time, and the whole index would be at its emptiest at once.
  *
- * Entries are found again for spreading by hashing the keys of their records, which lie anywhere in memory: `warm`
- * first. Removal shifts entries back instead of leaving marks, so that a page depends on what it holds, not on its past.
+ * To distribute entries again, the keys of their records are hashed. These are anywhere in memory, so `warm` reads them
+ * first. `remove` moves entries back instead of leaving tombstones, so that the layout of a page depends only on its
+ * entries.
  */
 
 /** The functions of the records (records.ts) that the slots use. */
@@ -28,46 +28,46 @@ interface KeyedRecords {
 const PAGE_SHIFT = 9
 const PAGE_SLOTS = 1 << PAGE_SHIFT
 const PAGE_MASK = PAGE_SLOTS - 1
-/** Pages are allocated in groups of one mebibyte. */
+/** Pages are allocated in segments of 1 MiB. */
 const SEGMENT_SHIFT = 9
 const SEGMENT_MASK = (1 << SEGMENT_SHIFT) - 1
 const SEGMENT_SLOT_MASK = (1 << (SEGMENT_SHIFT + PAGE_SHIFT)) - 1
 
 const MOST_PAGES = 6
-/** Entries for which a group has one page: at 83 % a search for nothing looks at 18 slots, at 90 % at 50. */
+/** Entries per page before a group grows. At 83 % a failed search reads 18 slots, at 90 % 50. */
 const PER_PAGE = Math.floor(PAGE_SLOTS * 0.83)
 
-/** Lengths of the first groups, in places of the first directory; together a power of two. */
+/** Lengths of the first groups, in entries of the first directory. Their sum is a power of two. */
 const FIRST_LENGTHS = [8, 9, 10, 11, 12, 14]
 const FIRST_PLACES = 64
 const FIRST_SHIFT = 32 - 6
-/** At 2^27 blobs it is 12. */
+/** The least shift of the directory. An index of 2^27 blobs needs a shift of 12. */
 const LEAST_SHIFT = 8
 
 const RECORD_BITS = 0x07ffffff
 const PRINT_BITS = ~RECORD_BITS
 
-/** Columns of a group's row, in words; the scale is a double, and so counted in doubles. */
+/** Columns of a group's row, in words. SCALE is counted in doubles, because the scale is a double. */
 const START = 0
 const LENGTH = 1
 const SCALE = 1
 const ENTRIES = 4
 const PAGES = 5
 const FIRST_PAGE = 6
-/** One line of cache. */
+/** One cache line. */
 const ROW = 16
 
-/** Neighbours in hash value share a page; this sends them to different slots, with different prints. */
+/** Similar hash values share a page. This multiplication gives them different slots and fingerprints. */
 const spread = (hash: number): number => Math.imul(hash, 0x9e3779b1)
 const homeOf = (mixed: number): number => (mixed >>> 18) & PAGE_MASK
 
 export class HashSlots {
-  /** The bytes of all shared buffers. */
+  /** The total size of the shared buffers. */
   bytes = 0
   readonly #records: KeyedRecords
   readonly #segments: Int32Array[] = []
   #pages = 0
-  /** All their slots are empty. */
+  /** Free pages; all their slots are empty. */
   readonly #freePages: number[] = []
   #rows: Uint32Array = new Uint32Array(0)
   #scales: Float64Array = new Float64Array(0)
@@ -75,11 +75,11 @@ export class HashSlots {
   #directory: Uint32Array
   /** The shift that maps a hash to its place in the directory. */
   #shift: number
-  /** Entries of the group that is being spread. */
+  /** Entries of the group that is being distributed. */
   readonly #gathered = new Int32Array(MOST_PAGES * PAGE_SLOTS)
   readonly #hashes = new Uint32Array(MOST_PAGES * PAGE_SLOTS)
 
-  /** Allocates capacity for the expected entries, so that they are not rehashed again and again. */
+  /** Allocates capacity for the expected entries, so that they are not rehashed while the table grows. */
   constructor(records: KeyedRecords, expected: number) {
     this.#records = records
     const halvings = FIRST_LENGTHS.map((length) => halvingsFor((expected * length) / FIRST_PLACES))
@@ -95,7 +95,7 @@ export class HashSlots {
     }
   }
 
-  /** Finds the record with the key at `keys[from]`, whose hash is given, or -1. */
+  /** Finds the record with the key at `keys[from]`, whose hash is `hash`. Returns -1 when there is none. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const page = this.#pageOf(hash)
     const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
@@ -112,7 +112,9 @@ export class HashSlots {
     return -1
   }
 
-  /** Among the records whose keys differ at most in the size, the record number `nth` (0 is the first), or -1. */
+  /**
+   * Returns the record number `nth` (0 is the first) among the records whose keys differ at most in the size, or -1.
+   */
   findNamed(key: Uint32Array, hash: number, nth: number): number {
     const page = this.#pageOf(hash)
     const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
@@ -131,8 +133,8 @@ export class HashSlots {
   }
 
   /**
-   * For each hash the first candidate record, or 0. The same steps as `find`, but each step runs for all hashes before
-   * the next, so that the waits for memory overlap.
+   * Writes the first candidate record of each hash to `into`, or 0. The steps are those of `find`, but each step runs
+   * for all hashes before the next step, so that the memory accesses overlap.
    */
   likely(hashes: Uint32Array, count: number, into: Int32Array): void {
     let sum = 0
@@ -186,7 +188,7 @@ export class HashSlots {
     for (let i = 0, at = hole; i < run; i++) {
       at = (at + 1) & PAGE_MASK
       const home = homeOf(spread(this.#records.hash(this.#gathered[i] as number)))
-      if (((at - home) & PAGE_MASK) < ((at - hole) & PAGE_MASK)) continue // there it would be before its home slot
+      if (((at - home) & PAGE_MASK) < ((at - hole) & PAGE_MASK)) continue // it would be before its home slot
       slots[base + hole] = slots[base + at] as number
       hole = at
     }
@@ -195,7 +197,7 @@ export class HashSlots {
     this.#rows[row + ENTRIES] = (this.#rows[row + ENTRIES] as number) - 1
   }
 
-  /** Gathers the entries that follow a slot, up to the first that is empty. */
+  /** Collects the entries that follow a slot, up to the first empty slot. */
   #warmRun(slots: Int32Array, base: number, after: number): number {
     let count = 0
     for (; count < PAGE_SLOTS - 1; count++) {
@@ -217,7 +219,7 @@ export class HashSlots {
     return this.#rows[row + FIRST_PAGE + nth] as number
   }
 
-  /** False when the page is full. */
+  /** Returns false when the page is full. */
   #place(record: number, hash: number): boolean {
     const page = this.#pageOf(hash)
     const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
@@ -239,7 +241,7 @@ export class HashSlots {
     this.#settle(group, 0, count)
   }
 
-  /** Puts gathered entries into a group, with more pages than it has if need be, or into two. */
+  /** Puts collected entries into a group. Adds pages to the group, or splits it, when necessary. */
   #settle(group: number, from: number, to: number): void {
     const row = group * ROW
     this.#rows[row + ENTRIES] = to - from
@@ -248,7 +250,7 @@ export class HashSlots {
       let i = from
       while (i < to && this.#place(this.#gathered[i] as number, this.#hashes[i] as number)) i++
       if (i === to) return
-      this.#empty(group) // one page ran over
+      this.#empty(group) // one page is full
     }
     this.#split(group, from, to)
   }
@@ -279,7 +281,7 @@ export class HashSlots {
     this.#hashes[other] = hash
   }
 
-  /** Takes all entries out of the group's pages. */
+  /** Removes all entries from the group's pages and collects them. */
   #gather(group: number): number {
     const row = group * ROW
     let count = 0
@@ -307,7 +309,7 @@ export class HashSlots {
     }
   }
 
-  /** Gives an empty group this many pages. */
+  /** Sets the number of pages of an empty group. */
   #resize(group: number, pages: number): void {
     const row = group * ROW
     let has = this.#rows[row + PAGES] as number
@@ -360,6 +362,6 @@ export class HashSlots {
 
 const pagesFor = (entries: number): number => Math.floor(entries / PER_PAGE) + 1
 
-/** How often an interval must be cut in half until a half's entries fit a group. */
+/** How many times an interval must be halved until its entries fit in one group. */
 const halvingsFor = (entries: number): number =>
   Math.max(0, Math.floor(Math.log2(entries / (PER_PAGE * MOST_PAGES))) + 1)

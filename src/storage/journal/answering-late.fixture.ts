@@ -1,7 +1,7 @@
 import type { Random } from '../../testing/random-source.ts'
 import type { Journal } from './journal.ts'
 
-/** Tells of each `record` some loop turns after it is durable, and so perhaps after one that came later. */
+/** Delays each reply of `record` by up to `mostTurns` loop turns, so that replies may arrive out of order. */
 export const answeringLate = (inner: Journal, random: Random, mostTurns = 8): Journal => {
   const later = async (): Promise<void> => {
     for (let turns = random.below(mostTurns + 1); turns > 0; turns--) {

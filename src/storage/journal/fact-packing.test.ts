@@ -7,9 +7,9 @@ import { accepted, finished, leased, requeued, started } from './facts.fixture.t
 const MOST = 1_000_000
 
 const FACTS: readonly Fact[] = [
-  accepted('t', { note: Buffer.from('n'), actionKey: 'key', durability: 'power', priority: -7 }),
+  accepted('t', { note: Buffer.from('n'), labels: ['x', ''], actionKey: 'key', durability: 'power', priority: -7 }),
   accepted('日本🏗', { spec: new Uint8Array(0), actionKey: '' }),
-  { kind: 'joined', task: 't', operation: 'o', note: undefined, at: 1.5 },
+  { kind: 'joined', task: 't', operation: 'o', note: undefined, labels: [], at: 1.5 },
   { kind: 'left', task: 't', operation: '', at: 2 ** 52 },
   { kind: 'raised', task: 't', priority: -1 },
   leased('t', 2 ** 40),
@@ -19,11 +19,11 @@ const FACTS: readonly Fact[] = [
   { kind: 'offered', names: ['OSFamily', '', 'é'.repeat(40), 'x'.repeat(100)] },
   { kind: 'offered', names: [] },
   { kind: 'cancel-asked', task: 't', reason: 'r'.repeat(10_000), at: 0 },
-  finished('t', undefined, { result: undefined }),
+  finished('t', undefined, { result: undefined, labels: ['failed'] }),
   finished('t', 1, { state: 'timeout', result: Buffer.alloc(70_000, 3) }),
 ]
 
-/** By the fields that are there, with bytes as text. */
+/** The fields that are set, with bytes as hex. */
 const plain = (calls: readonly (readonly Fact[])[]): unknown =>
   calls.map((call) =>
     call.map((fact) =>
@@ -40,7 +40,7 @@ const unpacked = (pack: FactPack): Fact[][] => {
   return unpackCalls(memory, size)
 }
 
-test('facts come out as they went in, call by call', () => {
+test('unpacked facts equal the packed facts, call by call', () => {
   const pack = new FactPack()
   const calls = [FACTS, [], ...FACTS.map((fact) => [fact])]
   for (let round = 0; round < 3; round++) {
@@ -50,7 +50,7 @@ test('facts come out as they went in, call by call', () => {
   expect(unpacked(pack)).toEqual([])
 })
 
-test('a call that is too large is refused, and nothing of it is in', () => {
+test('a call over the size limit is refused, and none of its facts is packed', () => {
   const pack = new FactPack()
   pack.add([started('a', 1)], MOST)
   expect(() => pack.add([started('b', 1), accepted('c', { spec: Buffer.alloc(2000) })], 1500)).toThrow(
@@ -60,7 +60,7 @@ test('a call that is too large is refused, and nothing of it is in', () => {
   expect(unpacked(pack)).toEqual([[started('a', 1)], [started('d', 1)]])
 })
 
-test('bytes may be used for something else once they are packed', () => {
+test('the caller may reuse bytes after they are packed', () => {
   const pack = new FactPack()
   const spec = Buffer.from('mine')
   pack.add([accepted('t', { spec })], MOST)

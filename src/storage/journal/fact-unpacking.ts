@@ -2,7 +2,7 @@ import type { FinalState } from '../../model/task-state.ts'
 import type { Accepted, Fact, Finished, RecordedFencing, Requeued } from './fact.ts'
 import { KINDS } from './fact-packing.ts'
 
-/** The calls that a pack holds. What is bytes in them are views into its memory. */
+/** Returns the calls in a pack. Their byte fields are views into its memory. */
 export function unpackCalls(memory: ArrayBuffer, size: number): Fact[][] {
   const reader = new PackReader(memory, size)
   const calls: Fact[][] = []
@@ -22,7 +22,14 @@ function unpackFact(from: PackReader): Fact {
     case 'accepted':
       return unpackAccepted(task, from)
     case 'joined':
-      return { kind, task, operation: from.text(), note: from.maybeBytes(), at: from.number() }
+      return {
+        kind,
+        task,
+        operation: from.text(),
+        note: from.maybeBytes(),
+        labels: from.maybeTexts(),
+        at: from.number(),
+      }
     case 'left':
       return { kind, task, operation: from.text(), at: from.number() }
     case 'raised':
@@ -42,12 +49,13 @@ function unpackFact(from: PackReader): Fact {
   }
 }
 
-// Fields are read in the order in which they are written here, and that is the order of the pack.
+// The order of the fields here is the order in the pack.
 const unpackAccepted = (task: string, from: PackReader): Accepted => ({
   kind: 'accepted',
   task,
   operation: from.text(),
   note: from.maybeBytes(),
+  labels: from.maybeTexts(),
   instance: from.text(),
   invocation: from.text(),
   priority: from.number(),
@@ -76,6 +84,7 @@ const unpackFinished = (task: string, from: PackReader): Finished => ({
   state: from.text() as FinalState,
   fencing: from.flag() ? from.fencing() : undefined,
   result: from.maybeBytes(),
+  labels: from.maybeTexts(),
   reason: from.text(),
   at: from.number(),
 })
@@ -121,13 +130,17 @@ class PackReader {
     return Array.from({ length: this.number() }, () => this.text())
   }
 
+  maybeTexts(): string[] | undefined {
+    return this.flag() ? this.texts() : undefined
+  }
+
   maybeBytes(): Uint8Array | undefined {
     if (!this.flag()) return undefined
     const start = this.#sized()
     return this.#bytes.subarray(start, this.#at)
   }
 
-  /** Passes over what has its length before it, and answers where it began. */
+  /** Skips a field that is preceded by its length, and returns its start. */
   #sized(): number {
     const start = this.#at + 4
     this.#at = start + this.#view.getUint32(this.#at, true)

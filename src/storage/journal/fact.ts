@@ -1,46 +1,53 @@
 import type { FinalState } from '../../model/task-state.ts'
 
 /**
- * How sure a fact is when `record` resolves. `process`: it outlives this process, killed or not. `power`: it is on the
- * disk, and outlives the machine going dark.
+ * The durability of a fact when `record` resolves. `process`: it survives a crash of this process. `power`: it is on
+ * disk and survives a power cut.
  */
 export type Durability = 'process' | 'power'
 
-/** The number of a lease: the epoch of the server that gave it, and a counter within it. Later ones are greater. */
+/**
+ * The fencing number of a lease: the epoch of the server that granted it, and a counter within the epoch. Later leases
+ * have greater numbers.
+ */
 export interface RecordedFencing {
   readonly epoch: number
   readonly counter: number
 }
 
-/** What is recorded: mostly of tasks. */
+/** A recorded event. Most are about tasks. */
 export type Fact = TaskFact | Offered
 
 /**
- * What happened to a task, in the order in which it happened. Times are milliseconds since 1970. A fact about a task
- * that is not open (never accepted, final, or forgotten) changes nothing; only a late `finished` leaves a trace, as
- * superseded.
+ * The events of a task, in order. Times are milliseconds since 1970. A fact about a task that is not open (never
+ * accepted, final, or forgotten) has no effect; only a late `finished` is stored, as superseded.
  */
 export type TaskFact = Accepted | Joined | Left | Raised | Leased | Started | Requeued | CancelAsked | Finished
 
-/** From here on we owe an answer. Names that grow with time (UUID version 7 and its kin) cost a fraction of random ones. */
+/**
+ * The server has accepted the task and must answer its client. Task IDs that increase with time (such as UUID version
+ * 7) cost a fraction of random ones.
+ */
 export interface Accepted {
   readonly kind: 'accepted'
   readonly task: string
-  /** The name of its first operation: what the client asks after. No two operations have the same, ever. */
+  /** The name of its first operation, by which the client refers to it. Operation names are unique for all time. */
   readonly operation: string
-  /** What the operation's door must remember of it, such as where to call back. */
+  /** Data that the operation's API stores with it, such as a callback URL. */
   readonly note?: Uint8Array | undefined
+  /** Labels by which lists find the task, such as the language of a snippet. */
+  readonly labels?: readonly string[] | undefined
   readonly instance: string
   readonly invocation: string
-  /** Lower is sooner. */
+  /** Lower values run first. */
   readonly priority: number
-  /** What kind of thing it is, in the words of the door that it came by. */
+  /** The origin of the task: a name that its API chooses. */
   readonly origin: string
-  /** What to run, in bytes that only the engine reads. */
+  /** The task to run, in bytes that only the engine reads. */
   readonly spec: Uint8Array
-  /** Under which name it may be merged and cached, if it may be. */
+  /** The key for merging and caching; undefined when the task must not be merged or cached. */
   readonly actionKey?: string | undefined
-  /** The word that its client was given; later facts of the task are recorded in the same one. */
+  /** The durability that the client was promised; later facts of the task are recorded with it too. */
   readonly durability: Durability
   readonly at: number
 }
@@ -51,10 +58,12 @@ export interface Joined {
   readonly task: string
   readonly operation: string
   readonly note?: Uint8Array | undefined
+  /** Labels by which lists find the task, in addition to those of `accepted`. */
+  readonly labels?: readonly string[] | undefined
   readonly at: number
 }
 
-/** An operation waits no more. It can still be found by its name. */
+/** An operation no longer waits for the task. It can still be found by its name. */
 export interface Left {
   readonly kind: 'left'
   readonly task: string
@@ -68,18 +77,18 @@ export interface Raised {
   readonly priority: number
 }
 
-/** A worker has it now. Without effect when a lease with this fencing number or a greater one is on record. */
+/** The task was leased to a worker. Ignored when a lease with this or a greater fencing number is recorded. */
 export interface Leased {
   readonly kind: 'leased'
   readonly task: string
   readonly worker: string
   readonly fencing: RecordedFencing
-  /** 1 for the first. */
+  /** The number of the attempt; the first is 1. */
   readonly attempt: number
   readonly at: number
 }
 
-/** The worker said so. Without effect under another fencing number than that of the lease. */
+/** The worker reported that it started the task. Ignored when the fencing number is not that of the lease. */
 export interface Started {
   readonly kind: 'started'
   readonly task: string
@@ -87,24 +96,24 @@ export interface Started {
   readonly at: number
 }
 
-/** The attempt is over without an answer: the lease is gone, and what it reports from here on is superseded. */
+/** The attempt ended without a result. The lease is revoked, and its later results are superseded. */
 export interface Requeued {
   readonly kind: 'requeued'
   readonly task: string
   readonly state: 'queued' | 'retrying'
-  /** How many attempts were begun so far. */
+  /** The number of attempts so far. */
   readonly attempt: number
-  /** All workers that were lost with this task, this time included. */
+  /** All workers that were lost while they ran this task, including this one. */
   readonly lostWorkers: readonly string[]
-  /** How many grid faults it has survived; none when not said. */
+  /** The number of grid faults that the task has survived; default 0. */
   readonly faults?: number | undefined
-  /** When it is to be queued again, for `retrying`. */
+  /** For `retrying`: when the task is queued again. */
   readonly due?: number | undefined
   readonly reason: string
   readonly at: number
 }
 
-/** Somebody wants it stopped; it is not yet. */
+/** The task must be stopped; its worker has not confirmed that yet. */
 export interface CancelAsked {
   readonly kind: 'cancel-asked'
   readonly task: string
@@ -113,21 +122,23 @@ export interface CancelAsked {
 }
 
 /**
- * The end. Applied only to a task that is open, and, where a fencing number is given, only under the lease that has
- * it; what comes late is kept beside the task as superseded. Without a number the grid itself decided.
+ * The task ended. Applied only to an open task and, with a fencing number, only under the lease with that number. A
+ * late end is stored as superseded. Without a fencing number, the server itself ended the task.
  */
 export interface Finished {
   readonly kind: 'finished'
   readonly task: string
   readonly state: FinalState
   readonly fencing?: RecordedFencing | undefined
-  /** What came of it, in bytes that only the engine reads. */
+  /** The result, in bytes that only the engine reads. */
   readonly result?: Uint8Array | undefined
+  /** Labels by which lists find the task, in addition to those of its operations. */
+  readonly labels?: readonly string[] | undefined
   readonly reason: string
   readonly at: number
 }
 
-/** Workers offer properties under these names; from now on they are known, whether a worker is there or not. */
+/** Workers offer properties with these names. The names stay known when no worker is connected. */
 export interface Offered {
   readonly kind: 'offered'
   readonly names: readonly string[]

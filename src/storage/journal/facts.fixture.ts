@@ -1,6 +1,6 @@
 import type { Accepted, Fact, Finished, Leased, Requeued } from './fact.ts'
 
-/** A task's facts with everything said that a test does not care about. Times count from 1,000. */
+/** Facts of a task, with defaults for fields that a test does not check. Times count from 1,000. */
 export const accepted = (task: string, rest: Partial<Accepted> = {}): Accepted => ({
   kind: 'accepted',
   task,
@@ -43,7 +43,7 @@ export const requeued = (task: string, rest: Partial<Requeued> = {}): Requeued =
   ...rest,
 })
 
-/** Under the lease with that counter, or, with none, by the grid itself. */
+/** Ended under the lease with this counter or, without one, by the server itself. */
 export const finished = (task: string, counter: number | undefined, rest: Partial<Finished> = {}): Finished => ({
   kind: 'finished',
   task,

@@ -4,13 +4,15 @@ import type { HistoryQuery, Journal, TaskRecord } from './journal.ts'
 
 type Make = () => Promise<{ readonly journal: Journal }>
 
-/** What every journal promises about what it can be asked for; part of its contract. */
+/** The behaviour of every journal's queries; part of its contract. */
 export function historyContract(make: Make): void {
-  describe('finds', () => finding(make))
-  describe('lists', () => listing(make))
-  describe('lists', () => listingWhole(make))
-  describe('lists', () => listingPlaces(make))
-  describe('forgets', () => forgetting(make))
+  describe('find', () => finding(make))
+  describe('list', () => listing(make))
+  describe('list by label', () => listingNamed(make))
+  describe('list by label', () => listingLabels(make))
+  describe('list of whole records', () => listingWhole(make))
+  describe('list from a cursor', () => listingPlaces(make))
+  describe('forget', () => forgetting(make))
 }
 
 export async function find(journal: Journal, operation: string): Promise<TaskRecord> {
@@ -23,7 +25,7 @@ export const textOf = (bytes: Uint8Array | undefined): string | undefined => byt
 export const tasksOf = (tasks: readonly { readonly task: string }[]): string[] => tasks.map(({ task }) => task)
 
 function finding(make: Make): void {
-  test('a task by each of its operations, those that left included', async () => {
+  test('returns a task by each of its operations, including those that left', async () => {
     const { journal } = await make()
     const names = ['one', 'two', 'three']
     await journal.record([accepted('other'), accepted('t')], 'process')
@@ -40,7 +42,7 @@ function finding(make: Make): void {
     )
   })
 
-  test('nothing under a name that nobody has', async () => {
+  test('returns undefined for an unknown operation', async () => {
     const { journal } = await make()
     await journal.record([accepted('t')], 'process')
     const strangers = ['t', '', 'operations/', 'operations/T', `operations/t' OR 1`]
@@ -49,7 +51,7 @@ function finding(make: Make): void {
 }
 
 function listing(make: Make): void {
-  test('the newest first, page after page', async () => {
+  test('returns tasks newest first, page by page', async () => {
     const { journal } = await make()
     const names = Array.from({ length: 25 }, (_, i) => `t${i}`)
     await journal.record(
@@ -67,7 +69,7 @@ function listing(make: Make): void {
     expect(seen).toEqual(names.reverse())
   })
 
-  test('what is asked for', async () => {
+  test('filters by instance, origin, invocation, state, time and operation name', async () => {
     const { journal } = await make()
     await journal.record([accepted('a', { instance: 'x', at: 1 }), accepted('b', { origin: 'step', at: 2 })], 'process')
     await journal.record([accepted('c', { invocation: 'i', at: 3 }), finished('c', undefined)], 'process')
@@ -90,7 +92,7 @@ function listing(make: Make): void {
     expect(await asked({ name: 'operations', origin: 'action', states: ['queued'] })).toBe('a')
   })
 
-  test('nothing for a cursor that it did not make', async () => {
+  test('rejects a cursor that it did not issue as invalid', async () => {
     const { journal } = await make()
     for (const cursor of ['', '0', '-1', 'x', '1e3', '9'.repeat(40), '1 OR 1']) {
       await expect(journal.list({}, cursor)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
@@ -98,8 +100,56 @@ function listing(make: Make): void {
   })
 }
 
+function listingNamed(make: Make): void {
+  test('returns only tasks whose first operation is in `operations`, newest first', async () => {
+    const { journal } = await make()
+    const names = Array.from({ length: 6 }, (_, i) => `t${i}`)
+    await journal.record(
+      names.map((task) => accepted(task)),
+      'process',
+    )
+    await journal.record([finished('t4', undefined)], 'process')
+    const operations = ['t1', 't4', 't2', 'unknown'].map((name) => `operations/${name}`)
+    const first = await journal.list({ operations, limit: 1, states: ['queued'] })
+    expect(tasksOf(first.tasks)).toEqual(['t2'])
+    const { tasks } = await journal.list({ operations, states: ['queued'] }, first.next)
+    expect(tasksOf(tasks)).toEqual(['t1'])
+    expect(tasksOf((await journal.list({ operations: [] })).tasks)).toEqual([])
+  })
+}
+
+function listingLabels(make: Make): void {
+  test("filters by the labels of any operation and of the task's end", async () => {
+    const { journal } = await make()
+    const labels = ['python', 'ann']
+    await journal.record([accepted('a', { labels }), accepted('b', { labels: ['python'] }), accepted('c')], 'process')
+    await journal.record([finished('b', undefined, { state: 'failed', labels: ['bad'] })], 'process')
+    await journal.record([finished('b', undefined, { labels: ['late'] })], 'process')
+    await journal.record([accepted('d'), finished('d', undefined, { labels: ['bad'] })], 'process')
+    const joining = { kind: 'joined', task: 'c', operation: 'c too', labels: ['ann', 'ann'], at: 1100 } as const
+    await journal.record([joining], 'process')
+    const asked = async (query: HistoryQuery) => {
+      const whole = await journal.list({ ...query, whole: true })
+      expect(tasksOf(whole.tasks)).toEqual(tasksOf((await journal.list(query)).tasks))
+      return tasksOf(whole.tasks).join('')
+    }
+    expect(await asked({ labels: ['python'] })).toBe('ba')
+    expect(await asked({ labels: ['ann'] })).toBe('ca')
+    expect(await asked({ labels: ['ann', 'python'] })).toBe('a')
+    expect(await asked({ labels: ['python'], states: ['failed', 'timeout'] })).toBe('b')
+    expect(await asked({ labels: ['python'], states: ['queued'] })).toBe('a')
+    expect(await asked({ labels: ['pyth'] })).toBe('')
+    expect(await asked({ labels: ['bad'] })).toBe('db')
+    expect(await asked({ labels: ['bad', 'python'] })).toBe('b')
+    expect(await asked({ labels: ['late'] })).toBe('')
+    expect(await asked({ labels: [] })).toBe('dcba')
+    expect(await journal.forget(5000)).toBe(2)
+    expect(await asked({ labels: ['python'] })).toBe('a')
+  })
+}
+
 function listingWhole(make: Make): void {
-  test('whole records page after page, as each is found by its name', async () => {
+  test('returns the same records as find, page by page', async () => {
     const { journal } = await make()
     const names = Array.from({ length: 25 }, (_, i) => `t${i}`)
     for (const task of names)
@@ -125,7 +175,7 @@ function listingWhole(make: Make): void {
     await expect(journal.list({ whole: true }, 'x')).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   })
 
-  test('few whole records at a time where they are large, and all of them', async () => {
+  test('returns 3 MiB records one per page, and all of them', async () => {
     const { journal } = await make()
     const names = ['a', 'b', 'c', 'd', 'e']
     const spec = new Uint8Array(3 * 2 ** 20)
@@ -143,7 +193,7 @@ function listingWhole(make: Make): void {
 }
 
 function listingPlaces(make: Make): void {
-  test('from the place of each record on, and with those that an operation has left', async () => {
+  test('returns records from each begin cursor on, and with orLeft the tasks that an operation left', async () => {
     const { journal } = await make()
     const names = ['a', 'b', 'c', 'd']
     for (const task of names) await journal.record([accepted(task)], 'process')
@@ -170,7 +220,7 @@ function listingPlaces(make: Make): void {
 }
 
 function forgetting(make: Make): void {
-  test('tasks that ended before, with their operations, and keeps the others', async () => {
+  test('deletes tasks that ended before the given time, with their operations, and keeps the others', async () => {
     const { journal } = await make()
     for (const [task, at] of [
       ['old', 2000],
@@ -190,7 +240,7 @@ function forgetting(make: Make): void {
     expect(await journal.forget(3000)).toBe(1)
   })
 
-  test('thousands while others are being recorded', async () => {
+  test('deletes 2,277 tasks while other tasks are recorded', async () => {
     const { journal } = await make()
     const tasks = Array.from({ length: 2300 }, (_, i) => `t${i}`)
     await journal.record(

@@ -3,25 +3,25 @@ import { accepted, finished, leased, requeued, started } from './facts.fixture.t
 import { find, historyContract, tasksOf, textOf } from './history-contract.ts'
 import type { Journal } from './journal.ts'
 
-/** A journal that nobody has recovered yet, and the way to what it holds after a stop. */
+/** A journal before its recovery, and a function that reopens it after a restart. */
 export interface Made {
   readonly journal: Journal
-  /** Closes it, and opens what it has left. */
+  /** Closes the journal, and opens the same data again. */
   reopen(): Promise<Journal>
 }
 
 type Make = () => Promise<Made>
 
-/** What every journal promises, whatever it keeps facts in. */
+/** The behaviour of every journal, independent of its storage. */
 export function journalContract(name: string, make: Make): void {
-  describe(`${name}: a journal`, () => {
-    describe('brings back after a stop', () => recovering(make))
-    describe('remembers after a stop', () => remembering(make))
-    describe('goes on after a stop', () => goingOn(make))
-    describe('takes facts', () => recording(make))
-    describe('takes calls', () => calling(make))
-    describe('guards the end', () => ending(make))
-    describe('closes', () => closing(make))
+  describe(`${name}: journal`, () => {
+    describe('recover', () => recovering(make))
+    describe('recover, offered names', () => remembering(make))
+    describe('after a restart', () => goingOn(make))
+    describe('record', () => recording(make))
+    describe('record, calls', () => calling(make))
+    describe('record, end of a task', () => ending(make))
+    describe('close', () => closing(make))
     historyContract(() => ready(make))
   })
 }
@@ -33,14 +33,14 @@ async function ready(make: Make): Promise<Made> {
 }
 
 function recovering(make: Make): void {
-  test('open tasks in the order of their arrival, and none that is over', async () => {
+  test('returns unfinished tasks in order of arrival, and no finished one', async () => {
     const { journal, reopen } = await ready(make)
     for (const task of ['z', 'm', 'a', 'q']) await journal.record([accepted(task)], 'process')
     await journal.record([finished('m', undefined)], 'process')
     expect(tasksOf((await (await reopen()).recover()).tasks)).toEqual(['z', 'a', 'q'])
   })
 
-  test('all that was said of a task', async () => {
+  test('returns every recorded field of a task', async () => {
     const { journal, reopen } = await ready(make)
     const note = Buffer.from('call back')
     const said = {
@@ -59,7 +59,7 @@ function recovering(make: Make): void {
       [leased('t', 9, { worker: 'w7' }), started('t', 9), { kind: 'raised', task: 't', priority: -2 }],
       'power',
     )
-    await journal.record([{ kind: 'cancel-asked', task: 't', reason: 'nobody waits', at: 1400 }], 'power')
+    await journal.record([{ kind: 'cancel-asked', task: 't', reason: 'no client waits', at: 1400 }], 'power')
     const [task] = (await (await reopen()).recover()).tasks
     expect(task).toEqual({
       task: 't',
@@ -74,7 +74,7 @@ function recovering(make: Make): void {
       state: 'stopping',
       attempt: 1,
       lease: { worker: 'w7', fencing: { epoch: 1, counter: 9 }, at: 1010, startedAt: 1020 },
-      cancel: { reason: 'nobody waits', at: 1400 },
+      cancel: { reason: 'no client waits', at: 1400 },
       end: undefined,
       spec: expect.anything(),
       lostWorkers: [],
@@ -92,19 +92,19 @@ function recovering(make: Make): void {
 }
 
 function remembering(make: Make): void {
-  test('all property names that were ever offered', async () => {
+  test('returns all property names that were ever offered', async () => {
     const { journal, reopen } = await make()
     expect((await journal.recover()).namesOffered).toEqual([])
     await journal.record([{ kind: 'offered', names: ['OSFamily', 'gpu'] }], 'process')
     await journal.record([accepted('t'), { kind: 'offered', names: ['gpu', '日本'] }], 'process')
-    // A call that fails has left nothing behind, of names either.
+    // A failed call persists nothing, offered names included.
     await expect(journal.record([{ kind: 'offered', names: ['lost'] }, accepted('t')], 'process')).rejects.toThrow()
     const { namesOffered, tasks } = await (await reopen()).recover()
     expect([...namesOffered].sort()).toEqual(['OSFamily', 'gpu', '日本'])
     expect(tasksOf(tasks)).toEqual(['t'])
   })
 
-  test('nothing new, when all that is wanted is that what came before is on the disk', async () => {
+  test('recording no names with durability power, to sync earlier facts, adds nothing', async () => {
     const { journal, reopen } = await make()
     await journal.recover()
     await journal.record([accepted('t')], 'process')
@@ -115,7 +115,7 @@ function remembering(make: Make): void {
 }
 
 function goingOn(make: Make): void {
-  test('under a greater epoch each time', async () => {
+  test('each recovery has a greater epoch', async () => {
     const { journal, reopen } = await make()
     const { epoch, tasks } = await journal.recover()
     expect(tasks).toEqual([])
@@ -123,7 +123,7 @@ function goingOn(make: Make): void {
     expect((await (await reopen()).recover()).epoch).toBeGreaterThan(epoch)
   })
 
-  test('with a task that waits for another attempt', async () => {
+  test('a retrying task keeps its attempt, lost workers, faults and due time', async () => {
     const { journal, reopen } = await ready(make)
     const lost = {
       state: 'retrying',
@@ -147,7 +147,7 @@ function goingOn(make: Make): void {
     expect(task?.requeueReason).toBe('it went dark')
   })
 
-  test('with leases of the epoch before', async () => {
+  test('a result under a lease of the earlier epoch is accepted, unless the task was requeued', async () => {
     const { journal, reopen } = await ready(make)
     await journal.record([accepted('kept'), leased('kept', 1), accepted('lost'), leased('lost', 2)], 'process')
     const again = await reopen()
@@ -158,7 +158,7 @@ function goingOn(make: Make): void {
     expect((await find(again, 'operations/lost')).state).toBe('queued')
   })
 
-  test('with its history', async () => {
+  test('earlier tasks are still listed and found', async () => {
     const { journal, reopen } = await ready(make)
     await journal.record([accepted('t'), finished('t', undefined)], 'process')
     const again = await reopen()
@@ -170,7 +170,7 @@ function goingOn(make: Make): void {
 }
 
 function recording(make: Make): void {
-  test('one at a time or all at once, to the same effect', async () => {
+  test('facts recorded one by one, in one call or concurrently give the same task', async () => {
     const { journal } = await ready(make)
     const life = (task: string) => [accepted(task), leased(task, 1), started(task, 1), finished(task, 1)]
     for (const fact of life('slow')) await journal.record([fact], 'process')
@@ -189,7 +189,7 @@ function recording(make: Make): void {
     }
   })
 
-  test('in the order in which they were given, whichever is told of first', async () => {
+  test('facts apply in call order, independent of the order of acknowledgement', async () => {
     const { journal } = await ready(make)
     await journal.record([accepted('t')], 'process')
     const priorities = Array.from({ length: 50 }, (_, i) => i)
@@ -201,7 +201,7 @@ function recording(make: Make): void {
     expect((await find(journal, 'operations/t')).priority).toBe(49)
   })
 
-  test('that follow the states of a task', async () => {
+  test('each fact moves the task to its next state', async () => {
     const { journal } = await ready(make)
     const seen: string[] = []
     const cancel = { kind: 'cancel-asked', task: 't', reason: 'enough', at: 1035 } as const
@@ -214,7 +214,7 @@ function recording(make: Make): void {
     expect(seen.join(' ')).toBe('queued assigned running retrying queued assigned stopping cancelled')
   })
 
-  test('of any size, with any text, and keeps its own copy of bytes', async () => {
+  test('a 3 MB spec and any text are stored, and bytes are copied', async () => {
     const { journal } = await ready(make)
     const spec = Buffer.alloc(3_000_000, 7)
     const task = `日本 ${'x'.repeat(3000)} 🏗 '; DROP TABLE tasks; --`
@@ -229,12 +229,12 @@ function recording(make: Make): void {
 }
 
 function calling(make: Make): void {
-  test('not before it was recovered', async () => {
+  test('fails before recover() with a fault of kind bug', async () => {
     const { journal } = await make()
     await expect(journal.record([accepted('t')], 'process')).rejects.toMatchObject({ fault: { kind: 'bug' } })
   })
 
-  test('whole or not at all, and others of the same turn all the same', async () => {
+  test('a call is atomic, and a failed call does not affect others of the same loop turn', async () => {
     const { journal, reopen } = await ready(make)
     await journal.record([accepted('t')], 'process')
     const outcomes = await Promise.allSettled([
@@ -251,9 +251,9 @@ function calling(make: Make): void {
     expect(tasksOf((await (await reopen()).recover()).tasks)).toEqual(['t', 'before', 'after'])
   })
 
-  test('about tasks that it does not know, without effect', async () => {
+  test('facts about unknown tasks have no effect', async () => {
     const { journal, reopen } = await ready(make)
-    await journal.record([leased('nobody', 1), { kind: 'joined', task: 'nobody', operation: 'o', at: 1 }], 'process')
+    await journal.record([leased('unknown', 1), { kind: 'joined', task: 'unknown', operation: 'o', at: 1 }], 'process')
     expect(await journal.record([], 'power')).toEqual([])
     expect(await journal.find('o')).toBeUndefined()
     expect((await (await reopen()).recover()).tasks).toEqual([])
@@ -261,7 +261,7 @@ function calling(make: Make): void {
 }
 
 function ending(make: Make): void {
-  test('against a result under another fencing number, and keeps it as superseded', async () => {
+  test('a result with an old fencing number is rejected and stored as superseded', async () => {
     const { journal } = await ready(make)
     await journal.record([accepted('t'), leased('t', 1), requeued('t'), leased('t', 2, { worker: 'w2' })], 'process')
     const old = finished('t', 1, { state: 'failed', reason: 'too late' })
@@ -275,7 +275,7 @@ function ending(make: Make): void {
     })
   })
 
-  test('against a second one, in the same call or later, with a number or without', async () => {
+  test('a second result is rejected, in the same call or later, with or without a fencing number', async () => {
     const { journal } = await ready(make)
     const twice = [finished('t', 1), finished('t', 1, { state: 'timeout' })]
     expect(await journal.record([accepted('t'), leased('t', 1), ...twice], 'power')).toEqual(['t'])
@@ -286,7 +286,7 @@ function ending(make: Make): void {
     expect(found.superseded.map(({ state }) => state)).toEqual(['timeout', 'cancelled'])
   })
 
-  test('and leases that are older than the one on record', async () => {
+  test('a lease older than the current one is ignored', async () => {
     const { journal } = await ready(make)
     await journal.record([accepted('t'), leased('t', 5, { fencing: { epoch: 2, counter: 5 } })], 'process')
     await journal.record([leased('t', 9, { worker: 'old' }), started('t', 9)], 'process')
@@ -295,7 +295,7 @@ function ending(make: Make): void {
 }
 
 function closing(make: Make): void {
-  test('when what was recorded is settled, and refuses what comes after', async () => {
+  test('waits for pending records, then refuses every call with a fault of kind unavailable', async () => {
     const { journal, reopen } = await ready(make)
     const last = [journal.record([accepted('t')], 'process'), journal.record([accepted('u')], 'power')]
     const closed = journal.close()

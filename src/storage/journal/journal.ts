@@ -2,42 +2,43 @@ import type { FinalState, TaskState } from '../../model/task-state.ts'
 import type { Durability, Fact, RecordedFencing } from './fact.ts'
 
 /**
- * Persists the facts about accepted tasks. The scheduler holds the current state in memory; the journal holds the facts
- * that restore it after any kind of stop, and the history of ended tasks. The journal decides nothing: it records facts
- * that the engine has made true. One server writes; `owner` and epoch name it and its start.
+ * Persists the facts about accepted tasks. The scheduler has the current state in memory. The journal has the facts
+ * that restore it after a stop or crash, and the history of ended tasks. The journal decides nothing: it records facts
+ * that the engine has decided. One server writes; `owner` and the epoch identify the server and its start.
  */
 export interface Journal {
   /**
-   * Takes a new epoch, greater than any before it and on the disk when this resolves, and answers with all that is
-   * open. Called once, before the first `record`.
+   * Starts a new epoch and returns the open tasks. The epoch is greater than any earlier one, and on disk when this
+   * resolves. Must be called once, before the first `record`. With `each`, an implementation passes the tasks in parts
+   * and returns only the rest: 100,000 tasks at once take hundreds of megabytes.
    */
-  recover(): Promise<Recovered>
+  recover(each?: (part: Recovered) => void): Promise<Recovered>
   /**
-   * Takes the facts in order, after all that were given before, and resolves when they are as durable as the word says.
-   * All calls of one loop turn go together; two calls may resolve in any order. Facts of one call stand or fall
-   * together, and a call that fails has left nothing behind. Bytes may be reused at once. Answers with the tasks whose
-   * `finished` came too late: those results must not be told to anyone.
+   * Records the facts in order, after those of earlier calls. Resolves when they have the requested durability; two
+   * calls may resolve in any order. All calls of one loop turn share a transaction. A call is atomic: a call that fails
+   * records nothing. The caller may reuse its bytes at once. Returns the tasks whose `finished` came too late: those
+   * results must not be reported to any client.
    */
   record(facts: readonly Fact[], durability: Durability): Promise<readonly string[]>
-  /** By the name of any of its operations, merged ones and those that left included. */
+  /** Finds a task by the name of any of its operations, including merged ones and those that left. */
   find(operation: string): Promise<TaskRecord | undefined>
-  /** The newest first. What was recorded is listed once `record` has resolved. */
+  /** Lists tasks, newest first. Facts are listed after their `record` has resolved. */
   list(query: HistoryQuery, cursor?: string): Promise<HistoryPage>
-  /** Drops tasks that ended before this time, with all that belongs to them, and answers how many. Open ones stay. */
+  /** Deletes tasks that ended before this time, with all their data, and returns how many. Open tasks are kept. */
   forget(before: number): Promise<number>
-  /** What was recorded before is settled first. Everything after is refused. */
+  /** Waits for earlier calls of `record`. Refuses all later calls. */
   close(): Promise<void>
 }
 
 export interface Recovered {
   readonly epoch: number
-  /** In the order in which they were accepted. */
+  /** In the order of acceptance. */
   readonly tasks: readonly OpenTask[]
   /** All property names that were ever offered. */
   readonly namesOffered: readonly string[]
 }
 
-/** What is on record of a task, whatever came of it. */
+/** A recorded task, without its bytes. */
 export interface TaskSummary {
   readonly task: string
   readonly instance: string
@@ -48,9 +49,9 @@ export interface TaskSummary {
   readonly durability: Durability
   readonly acceptedAt: number
   readonly state: TaskState
-  /** How many attempts were begun. */
+  /** The number of attempts so far. */
   readonly attempt: number
-  /** The newest lease; of an open task only while a worker has it. */
+  /** The newest lease. An open task has one only while it is leased. */
   readonly lease: Lease | undefined
   readonly cancel: { readonly reason: string; readonly at: number } | undefined
   readonly end: { readonly state: FinalState; readonly reason: string; readonly at: number } | undefined
@@ -60,20 +61,20 @@ export interface TaskSummary {
 
 export interface OpenTask extends TaskSummary {
   readonly spec: Uint8Array
-  /** In the order in which they came; the first is the one it was accepted with. */
+  /** In the order of arrival; the first is the operation that the task was accepted with. */
   readonly operations: readonly OperationRecord[]
   readonly lostWorkers: readonly string[]
-  /** How many grid faults it has survived. */
+  /** The number of grid faults that the task has survived. */
   readonly faults: number
-  /** When a task that is retrying is to be queued again. */
+  /** For a retrying task: when it is queued again. */
   readonly due: number | undefined
-  /** Why its newest attempt ended without an answer. */
+  /** Why the last attempt ended without a result. */
   readonly requeueReason: string | undefined
 }
 
 export interface TaskRecord extends OpenTask {
   readonly result: Uint8Array | undefined
-  /** Ends that came too late, in the order in which they came. */
+  /** Ends that came too late, in the order of arrival. */
   readonly superseded: readonly Superseded[]
 }
 
@@ -98,33 +99,43 @@ export interface Superseded {
   readonly at: number
 }
 
-/** What is not said does not matter. */
+/** A field that is not set does not restrict the query. */
 export interface HistoryQuery {
+  /** Only tasks whose first operation has one of these names: for a caller that knows the few tasks that can match. */
+  readonly operations?: readonly string[] | undefined
   readonly instance?: string | undefined
   readonly invocation?: string | undefined
   readonly origin?: string | undefined
   readonly states?: readonly TaskState[] | undefined
-  /** Those also whose state is another, when one of their operations left: to its caller that one is cancelled. */
+  /**
+   * Whether to include tasks in other states that an operation left: for the caller of that operation the task is
+   * cancelled.
+   */
   readonly orLeft?: boolean | undefined
-  /** This is part of the name of one of its operations, letter by letter. */
+  /** A case-sensitive part of the name of one of its operations. */
   readonly name?: string | undefined
+  /**
+   * Its operations and its end have all of these labels. A task that was recorded before labels existed is always
+   * listed, so the caller must check the labels.
+   */
+  readonly labels?: readonly string[] | undefined
   readonly acceptedFrom?: number | undefined
   readonly acceptedBefore?: number | undefined
-  /** At most this many, and never more than 1,000; 100 when not said. */
+  /** The most tasks on a page: at most 1,000, and 100 by default. */
   readonly limit?: number | undefined
-  /** With their records, read in one go. A page of large ones is short. */
+  /** Whether to return whole records too. A page of large records is short. */
   readonly whole?: boolean | undefined
 }
 
 export interface HistoryPage {
   readonly tasks: readonly TaskSummary[]
-  /** The same tasks with all that is on record of them, where that was asked for. */
+  /** The whole records of the same tasks, if the query has `whole`. */
   readonly records?: readonly TaskRecord[] | undefined
-  /** For each record the cursor with which a page begins with it. */
+  /** For each record, the cursor of a page that begins with it. */
   readonly begins?: readonly string[] | undefined
   /**
-   * Where to go on; undefined at the end. A page may be short, or even empty, and still have one: how far one call
-   * looks is bounded, so that a question that nothing answers to does not read the whole history at once.
+   * The cursor of the next page; undefined at the end. A page may be short or empty and still have a next one: one call
+   * reads a limited number of rows, so that a query without matches does not read the whole history at once.
    */
   readonly next: string | undefined
 }

@@ -18,13 +18,15 @@ interface Entry {
   readonly accepted: Accepted
   readonly life: TaskLife
   readonly operations: readonly OperationRecord[]
+  /** The labels of all its operations and of its end. */
+  readonly labels: readonly string[]
 }
 
-/** What a memory journal holds; give it to the next one, and that one has outlived a stop. */
+/** The data of a memory journal. Passing it to another journal simulates a restart. */
 export interface MemoryRecords {
   epoch: number
   nextKey: number
-  /** By key, and so in the order of arrival. */
+  /** By key, which is the order of arrival. */
   readonly entries: Map<number, Entry>
   /** The key of each task that is open. */
   readonly open: Map<string, number>
@@ -48,7 +50,7 @@ export const memoryRecords = (): MemoryRecords => ({
   namesOffered: new Set(),
 })
 
-/** A journal that forgets all when the process ends: for tests, and for those who want no history. */
+/** A journal in memory, which is lost when the process ends: for tests, and for servers without history. */
 export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal {
   let state: 'new' | 'recovered' | 'closed' = 'new'
   const refuseIfClosed = (): void => {
@@ -124,10 +126,10 @@ function wholePage(page: readonly Entry[], next: string | undefined, records: Me
   return { tasks, records: tasks, begins, next }
 }
 
-/** A call on its way in: it changes nothing before it is applied, so one that fails has left nothing behind. */
+/** The changes of one call. They take effect in `apply`, so a call that fails changes nothing. */
 class Draft {
   readonly #records: MemoryRecords
-  /** The tasks of this call, by id. */
+  /** The tasks of this call, by ID. */
   readonly #entries = new Map<string, Entry>()
   readonly #names = new Map<string, number>()
   readonly #late: LateEnd[] = []
@@ -174,15 +176,17 @@ class Draft {
     if (this.#entryOf(fact.task)) throw invalid(`a task with the id ${fact.task} is open already`, 'exists')
     const key = this.#nextKey++
     const accepted = { ...fact, spec: new Uint8Array(fact.spec) }
-    this.#entries.set(fact.task, { key, accepted, life: beginLife(fact), operations: [this.#operation(key, fact)] })
+    const operations = [this.#operation(key, fact)]
+    this.#entries.set(fact.task, { key, accepted, life: beginLife(fact), operations, labels: fact.labels ?? [] })
   }
 
-  /** False when the fact came too late. */
+  /** Returns false when the fact came too late. */
   #change(entry: Entry, fact: Exclude<TaskFact, Accepted>): boolean {
     const life = { ...entry.life }
     if (applyFact(life, fact) === CHANGED.late) return false
     life.result = life.result && new Uint8Array(life.result)
-    this.#entries.set(fact.task, { ...entry, life, operations: this.#operationsAfter(entry, fact) })
+    const labels = 'labels' in fact && fact.labels ? [...entry.labels, ...fact.labels] : entry.labels
+    this.#entries.set(fact.task, { ...entry, life, operations: this.#operationsAfter(entry, fact), labels })
     return true
   }
 
@@ -237,10 +241,12 @@ const recordOf = (entry: Entry, { superseded }: MemoryRecords): TaskRecord => ({
 function isAskedFor(entry: Entry, query: HistoryQuery): boolean {
   const task = summaryOf(entry)
   return (
+    (query.operations?.includes(task.operation) ?? true) &&
     (query.instance ?? task.instance) === task.instance &&
     (query.invocation ?? task.invocation) === task.invocation &&
     (query.origin ?? task.origin) === task.origin &&
     ((query.states?.includes(task.state) ?? true) || (query.orLeft === true && hasLeft(entry))) &&
+    (query.labels?.every((label) => entry.labels.includes(label)) ?? true) &&
     task.acceptedAt >= (query.acceptedFrom ?? Number.NEGATIVE_INFINITY) &&
     task.acceptedAt < (query.acceptedBefore ?? Number.POSITIVE_INFINITY)
   )

@@ -2,10 +2,9 @@ import type { FinalState, TaskState } from '../../model/task-state.ts'
 import type { Accepted, Finished, RecordedFencing, Requeued, TaskFact } from './fact.ts'
 import type { Lease } from './journal.ts'
 
-/** Where a task stands, as its facts left it. Parts are replaced and never changed, so a shallow copy is a copy. */
+/** The state of a task after its facts. Parts are replaced and never modified, so a shallow copy is enough. */
 export interface TaskLife {
   readonly task: string
-  readonly acceptedAt: number
   state: TaskState
   priority: number
   attempt: number
@@ -19,14 +18,13 @@ export interface TaskLife {
   result: Uint8Array | undefined
 }
 
-export const beginLife = (fact: Accepted): TaskLife => ({
-  task: fact.task,
-  acceptedAt: fact.at,
+export const beginLife = ({ task, priority }: Pick<Accepted, 'task' | 'priority'>): TaskLife => ({
+  task,
   state: 'queued',
-  priority: fact.priority,
+  priority,
   attempt: 0,
   lease: undefined,
-  lostWorkers: [],
+  lostWorkers: NO_WORKERS,
   faults: 0,
   due: undefined,
   requeueReason: undefined,
@@ -35,10 +33,16 @@ export const beginLife = (fact: Accepted): TaskLife => ({
   result: undefined,
 })
 
-/** Which parts of a life a fact has changed; `late` is the end that came too late and changed nothing. */
-export const CHANGED = { nothing: 0, lease: 1, course: 2, end: 4, late: 8 } as const
+const NO_WORKERS: readonly string[] = []
 
-/** What every fact but those about operations does to a life that is open. */
+/** The parts of a task's state that a fact has changed. `late` means that the end came too late and changed nothing. */
+export const CHANGED = { nothing: 0, lease: 1, course: 2, end: 4, late: 8, priority: 16 } as const
+
+/** Whether no fact other than `accepted` and `raised` has changed the task. */
+export const isJustAccepted = ({ lease, end, cancel, requeueReason, due }: TaskLife): boolean =>
+  (lease ?? end ?? cancel ?? requeueReason ?? due) === undefined
+
+/** Applies a fact to an open task. Facts about operations change nothing here. */
 export function applyFact(life: TaskLife, fact: TaskFact): number {
   switch (fact.kind) {
     case 'leased':
@@ -56,7 +60,7 @@ export function applyFact(life: TaskLife, fact: TaskFact): number {
       return requeue(life, fact)
     case 'raised':
       life.priority = fact.priority
-      return CHANGED.course
+      return CHANGED.priority
     case 'cancel-asked':
       life.cancel ??= { reason: fact.reason, at: fact.at }
       if (life.state === 'assigned' || life.state === 'running') life.state = 'stopping'

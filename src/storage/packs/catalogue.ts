@@ -1,11 +1,11 @@
 /**
- * What is where. Every change of place goes through here, so that four things stay true together: the index points to
- * records that are there, each pack knows how many of its bytes are live, the journal can tell it all again, and roots
- * are marked as such.
+ * The catalogue: the position of each blob. Every change of a position is made here, so that four things stay
+ * consistent: the index points to existing records, each pack has the count of its live bytes, the journal can restore
+ * all of it, and roots are marked.
  *
- * A record that was just written is *admitted*. What that means depends on why it was written: a blob that somebody
- * else wrote meanwhile stays where it is (the new bytes are waste); a value of the action cache moves to its newest
- * record; a copy counts only when the index still points to what was copied.
+ * A record that was just written is *admitted*. The effect depends on the intent of the write. A blob that another
+ * caller wrote in the meantime stays where it is, and the new bytes are waste. A value of the action cache moves to its
+ * newest record. A copy counts only if the index still points to the source of the copy.
  */
 import { DIGEST_FUNCTIONS, type Digest, type DigestList } from '../../base/digest.ts'
 import { BLOB_FLAGS } from '../index/blob-flags.ts'
@@ -55,12 +55,12 @@ export class Catalogue {
     return this.index.find(key.tag, key.hash, key.at, key.width, key.size)
   }
 
-  /** Any blob with that hash, whatever its size. */
+  /** Finds a blob with that hash, of any size. */
   findByHash(tag: number, hash: Uint8Array): number {
     return this.index.findByHash(tag, hash, 0, hash.length)
   }
 
-  /** Whether a blob is there; if so, that touches it. */
+  /** Whether the blob is stored. Touches the blob if it is. */
   holds(key: Key): boolean {
     const record = this.find(key)
     if (record !== NONE) this.touch(record)
@@ -157,7 +157,7 @@ export class Catalogue {
     location.storedBytes = stored
     location.flags = flags
     const record = this.index.insert(tag, hash, at, width, size, location, this.#seconds())
-    if (record === NONE) return // the index has reasons of its own, and the record is waste
+    if (record === NONE) return // the index is at MOST_SIZES for this hash: the record is waste
     this.#enter(record)
     this.#journal.put(this.index, record)
   }

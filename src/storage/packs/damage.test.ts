@@ -27,7 +27,7 @@ async function filled(
   return { files: files.afterKill(), blobs, digests }
 }
 
-/** How many blobs are lost; that no wrong one is served is checked on the way. */
+/** The number of lost blobs; also checks that no wrong bytes are served. */
 async function lostIn(files: ForgetfulFiles, blobs: ReadonlyMap<string, Buffer>, digests: Digest[]): Promise<number> {
   const { store } = await openOn(files)
   let lost = 0
@@ -55,8 +55,8 @@ const flip = (files: ForgetfulFiles, path: string, random: Random): void => {
   bytes[at] = (bytes[at] as number) ^ (1 << random.below(8))
 }
 
-describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
-  test('in a pack cost at most the one blob that they hit', async () => {
+describe(`flipped bits (WINDLASS_SEED=${seed})`, () => {
+  test('in a pack lose at most the blob that they hit', async () => {
     const random = randomFrom(seed)
     for (let round = 0; round < 12; round++) {
       const { files, blobs, digests } = await filled(random)
@@ -66,7 +66,7 @@ describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
     }
   })
 
-  test('in the journal cost nothing: the packs know', async () => {
+  test('in the index journal lose no blob, because the index is rebuilt from the packs', async () => {
     const random = randomFrom(seed + 1)
     for (let round = 0; round < 8; round++) {
       const { files, blobs, digests } = await filled(random)
@@ -75,7 +75,7 @@ describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
     }
   })
 
-  test('in many places cost no more than they hit', async () => {
+  test('in every file never serve wrong bytes, and lost blobs can be uploaded again', async () => {
     const random = randomFrom(seed + 2)
     for (let round = 0; round < 5; round++) {
       const { files, blobs, digests } = await filled(random)
@@ -85,7 +85,7 @@ describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
   })
 })
 
-test('a blob that goes bad while it is being read ends with a loss of data', async () => {
+test('a blob damaged while it is read fails with data-loss and is absent afterwards', async () => {
   const files = forgetfulFiles()
   const { store, heard } = await openOn(files, { soloBytes: 10_000_000, packBytes: 64_000_000 })
   const bytes = randomFrom(1).bytes(3_000_000)
@@ -102,7 +102,7 @@ test('a blob that goes bad while it is being read ends with a loss of data', asy
   expect(heard).toEqual(['lost 1'])
 })
 
-test('every read is checked when that is asked for, and otherwise the first', async () => {
+test('verifyReads "always" checks every read, and "first" only the first', async () => {
   for (const [verifyReads, isServed] of [
     ['always', false],
     ['first', true],
@@ -117,7 +117,7 @@ test('every read is checked when that is asked for, and otherwise the first', as
   }
 })
 
-test('the scrub finds what went bad, before anybody asks', async () => {
+test('the scrub finds damaged blobs before they are read', async () => {
   const files = forgetfulFiles()
   const { store, clock, heard } = await openOn(files, { scrubBytesPerSecond: 1_000_000 })
   const random = randomFrom(3)

@@ -3,13 +3,13 @@ import { FaultError } from '../../base/fault.ts'
 const RETRY_AFTER_MS = 10_000
 
 /**
- * Limits the disk space of the store. Writers wait while reclaiming frees space; when only pinned blobs are left, their
- * writes fail with a retry time. Reads never wait.
+ * Limits the disk space of the store. Writes wait while reclaiming frees space. When only pinned blobs are left, writes
+ * fail with a retry time. Reads never wait.
  */
 export class DiskSpace {
   readonly #limit: number
   readonly #used: () => number
-  /** Bytes of uploads that have no place among the packs yet. */
+  /** Bytes of uploads that are not yet in a pack. */
   #incoming = 0
   readonly #waiting: { bytes: number; resolve(): void; reject(error: FaultError): void }[] = []
   /** Starts making space. */
@@ -17,7 +17,7 @@ export class DiskSpace {
   #stuckAt: number | undefined
   readonly #stepBytes: number
 
-  /** After reclaiming freed nothing, it is retried when `stepBytes` more were written, or when a root was released. */
+  /** After reclaiming freed nothing, it is retried when `stepBytes` more were written, or when a blob was unpinned. */
   constructor(limit: number, stepBytes: number, used: () => number) {
     this.#limit = limit
     this.#stepBytes = stepBytes
@@ -36,7 +36,7 @@ export class DiskSpace {
     return this.#waiting.length
   }
 
-  /** Throws when this many bytes exceed the limit even in an empty store. */
+  /** Throws when this many bytes exceed the limit even of an empty store. */
   mayEverHold(bytes: number): void {
     if (bytes > this.#limit) throw this.#fault()
   }
@@ -52,7 +52,7 @@ export class DiskSpace {
     })
   }
 
-  /** The same for what will not be among the packs for a while. */
+  /** Like `wait`, for bytes that are not in a pack yet: they count until `give`. */
   async take(bytes: number): Promise<void> {
     await this.wait(bytes)
     this.#incoming += bytes
@@ -63,7 +63,7 @@ export class DiskSpace {
     if (bytes > 0) this.freed()
   }
 
-  /** Space was freed, or may have been. */
+  /** To be called when space was freed, or may have been. */
   freed(): void {
     this.#stuckAt = undefined
     while (this.#waiting.length > 0) {
@@ -74,7 +74,7 @@ export class DiskSpace {
     }
   }
 
-  /** Nothing more can be evicted: all waiting writes fail. */
+  /** To be called when nothing more can be evicted: all waiting writes fail. */
   stuck(): void {
     this.#stuckAt = this.bytes
     for (const { reject } of this.#waiting.splice(0)) reject(this.#fault())

@@ -6,8 +6,8 @@ import { openOn } from './pack-store.fixture.ts'
 
 const random = randomFrom(99)
 
-describe.each(['process', 'power'] as const)('with durability %s', (durability) => {
-  test('a full disk refuses with a time to come back, and loses nothing that was acknowledged', async () => {
+describe.each(['process', 'power'] as const)('pack store with durability %s', (durability) => {
+  test('a full disk refuses writes with retryAfterMs 5000, and loses no acknowledged blob', async () => {
     const files = forgetfulFiles()
     const { store, heard } = await openOn(files, { durability })
     const space = store.space(0)
@@ -32,7 +32,7 @@ describe.each(['process', 'power'] as const)('with durability %s', (durability) 
     for (const digest of [...kept, after]) expect((await bytesOf(again.space(0), digest))?.length).toBe(3000)
   })
 
-  test('a disk that breaks is left alone, and the next pack is begun', async () => {
+  test('after EIO the pack is not written again, and the next blob starts a new pack', async () => {
     const files = forgetfulFiles()
     const { store } = await openOn(files, { durability })
     const space = store.space(0)
@@ -46,7 +46,7 @@ describe.each(['process', 'power'] as const)('with durability %s', (durability) 
   })
 })
 
-test('what could not be synced is refused, and what follows goes elsewhere', async () => {
+test('a blob whose sync failed is refused, and the next one starts a new pack', async () => {
   const files = forgetfulFiles()
   const { store, heard } = await openOn(files, { durability: 'power' })
   const space = store.space(0)

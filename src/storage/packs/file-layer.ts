@@ -1,9 +1,9 @@
 /**
- * What the pack store asks of a file system, and no more: paths are relative to one data folder and use slashes.
- * Behind it stand the real one (`node-files.ts`) and one that forgets what was not synced (`forgetful-files.fixture.ts`).
+ * The file system functions that the pack store needs. Paths are relative to one data folder and use slashes.
+ * `node-files.ts` implements them on the real file system. `forgetful-files.fixture.ts` loses unsynced data, for tests.
  *
- * Reads exist in two forms. The synchronous one is for what is small and most likely in the page cache: 2 µs, where a
- * trip through libuv's pool costs 10 to 40. Everything that may wait for a disk is asynchronous.
+ * There are two forms of reads. The synchronous one is for small reads that are likely in the page cache: it takes 2
+ * µs, where libuv's thread pool adds 10 to 40. Everything that may wait for a disk is asynchronous.
  */
 export interface FileLayer {
   /**
@@ -15,22 +15,22 @@ export interface FileLayer {
   open(path: string, mode: 'existing' | 'new'): DataFile
   sizeOf(path: string): number
   makeFolder(path: string): void
-  /** Names in a folder, in no order. */
+  /** The names in a folder, unsorted. */
   list(folder: string): string[]
   rename(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>
-  /** Makes new, renamed and removed names in a folder survive a loss of power. */
+  /** Makes new, renamed and removed names in a folder survive a power cut. */
   syncFolder(path: string): Promise<void>
 }
 
 export interface DataFile {
   size(): number
-  /** Fills the first `bytes` of the buffer; answers with fewer only at the end of the file. */
+  /** Fills the first `bytes` of the buffer; returns fewer only at the end of the file. */
   readSync(into: Uint8Array, bytes: number, position: number): number
   read(into: Uint8Array, position: number): Promise<number>
-  /** Writes all of the pieces one after another, or throws; some of them may be there nevertheless. */
+  /** Writes all pieces, one after another, or throws. After an error, some of them may be written. */
   write(pieces: Uint8Array[], position: number): Promise<void>
-  /** Makes what was written survive a loss of power. */
+  /** Makes all completed writes survive a power cut. */
   sync(): Promise<void>
   truncate(bytes: number): Promise<void>
   close(): void

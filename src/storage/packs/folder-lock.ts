@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { FaultError } from '../../base/fault.ts'
 
 /**
- * Holds a data folder for one process. Node has no call for file locks, but SQLite takes one, and the kernel gives it
- * back when the process dies, however it dies: there are no stale locks to guess about, and process ids that are used
- * again, or that mean something else in another container, do no harm. LOCK is the file that is locked (opening it by
- * any other way in this process would let go of the lock); LOCK.pid only tells people who has it.
+ * Locks a data folder for one process. Node has no API for file locks, but SQLite takes one, and the kernel releases it
+ * when the process ends for any reason. So there are no stale locks, and reused process IDs or those of other
+ * containers do no harm. LOCK is the locked file: opening and closing it in another way in this process would release
+ * the lock. LOCK.pid only informs operators which process has the lock.
  */
 export function holdFolder(folder: string, pid: number): () => void {
   const names = join(folder, 'LOCK.pid')

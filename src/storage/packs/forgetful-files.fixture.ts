@@ -2,15 +2,15 @@ import type { Random } from '../../testing/random-source.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
 
 /**
- * Files in memory that tell apart what was written from what was synced, as a disk with a cache does. When the power is
- * cut, every write since a file's last sync is kept, forgotten or torn (a prefix, or some of its 512-byte blocks), and
- * every name that was made, moved or removed since its folder's last sync may or may not be so. Writes can also be made
- * to fail as those of a full or broken disk do.
+ * Files in memory that separate written from synced data, as a disk with a write cache does. After a power cut, every
+ * write since a file's last sync is kept, lost or torn (a prefix, or some of its 512-byte blocks), and every name
+ * created, renamed or removed since its folder's last sync is in its old or new state. Writes can also be made to fail
+ * like those of a full or broken disk.
  */
 export interface ForgetfulFiles extends FileLayer {
-  /** How many writes have been asked for. */
+  /** The number of writes so far. */
   readonly writes: number
-  /** Lets the power fail at that write: it and everything after it throws. */
+  /** Cuts the power at that write: it and every later one throws. */
   cutAtWrite(number: number): void
   /** The files after a power cut. */
   afterCut(random: Random): ForgetfulFiles
@@ -20,7 +20,7 @@ export interface ForgetfulFiles extends FileLayer {
   limit(bytes: number, code?: 'ENOSPC' | 'EIO'): void
   /** Makes syncs fail while true. */
   failSyncs: boolean
-  /** The bytes of a file, to be damaged. */
+  /** The bytes of a file, which a test may damage. */
   bytesOf(path: string): Buffer | undefined
   paths(): string[]
 }
@@ -58,7 +58,7 @@ class PowerCut extends Error {}
 const codeError = (code: string): Error => Object.assign(new Error(code), { code })
 
 export function forgetfulFiles(start: Map<string, Content> = new Map()): ForgetfulFiles {
-  /** Names as they are, and as they were when their folder was last synced. */
+  /** The current names, and the names at the last sync of their folder. */
   const names = new Map(start)
   const syncedNames = new Map(start)
   const folders = new Set<string>([''])
@@ -175,7 +175,7 @@ export function forgetfulFiles(start: Map<string, Content> = new Map()): Forgetf
   return layer
 }
 
-/** The content that a disk may have after a power cut: each write since the last sync whole, in part, or not at all. */
+/** A possible content after a power cut: each write since the last sync is whole, torn or lost. */
 function remains({ synced, pending }: Content, random: Random): Content {
   let bytes = Buffer.from(synced)
   for (const { at, bytes: written } of pending) {

@@ -1,11 +1,11 @@
 /**
- * A blob on its way in, piece by piece. It gathers in memory and goes into a pack as one record, unless it grows past
- * `soloBytes` (or all uploads together past what they may gather): then it continues in a file of its own.
+ * An upload of one blob. Its bytes are collected in memory and become one record of a pack. An upload that grows past
+ * `soloBytes`, or that exceeds the memory of all uploads, continues in a file of its own:
  *
- *   incoming/0000021f   header (left empty until the end) | payload as it comes | CRCs
+ *   incoming/0000021f   header (empty until the end) | payload as received | CRCs
  *   commit              header written, file synced (power), renamed to solo/1f/0000021f.blob, folder synced (power)
  *
- * Two buffers of 1 MiB take turns: one fills while the other is being written.
+ * Two buffers of 1 MiB alternate: one is filled while the other is written.
  */
 import { FaultError } from '../../base/fault.ts'
 import type { BlobWriter, StoredForm } from '../blob-store.ts'
@@ -37,12 +37,12 @@ export interface IncomingTools {
   readonly durability: WriteDurability
   readonly soloBytes: number
   readonly room: DiskSpace
-  /** Whether the blob is there already; that touches it. */
+  /** Whether the blob is stored already. Touches the blob if it is. */
   isHeld(key: Key): boolean
-  /** A file of its own is in place. */
+  /** Called when the file of a large blob is complete and renamed. */
   admitSolo(header: RecordHeader, number: number, bytes: number): void
   readonly gathering: UploadMemory
-  /** Bytes that are being written to disk. */
+  /** Called with the number of bytes that are being written to disk. */
   wrote(bytes: number): void
 }
 
@@ -57,7 +57,9 @@ export class UploadMemory {
     this.#maxBytes = maxBytes
   }
 
-  /** Another block for an upload; undefined when all uploads together have reached the limit. */
+  /**
+   * Returns another block for an upload that has `had` blocks; undefined when all uploads together are at the limit.
+   */
   takeBlock(had: number): Buffer | undefined {
     const size = had === 0 ? FIRST_BLOCK_BYTES : BLOCK_BYTES
     if (this.#bytes + size > this.#maxBytes) return undefined
@@ -78,7 +80,7 @@ export class IncomingBlob implements BlobWriter {
   readonly #form: StoredForm
   readonly #checks = new BlockChecks()
   #blocks: Buffer[] = []
-  /** Bytes in the blocks; all but the last are full. */
+  /** Bytes in the blocks; all blocks but the last are full. */
   #gathered = 0
   #startOfLast = 0
   #bytes = 0
@@ -115,22 +117,22 @@ export class IncomingBlob implements BlobWriter {
       this.#tools.wrote(this.#bytes)
       await batch.done
     } finally {
-      this.#letGo()
+      this.#discard()
     }
   }
 
   abort(): void {
-    if (this.#state === 'open') this.#letGo()
+    if (this.#state === 'open') this.#discard()
   }
 
-  #letGo(): void {
+  #discard(): void {
     this.#state = 'ended'
     this.#giveGathered()
     this.#solo?.discard()
     this.#solo = undefined
   }
 
-  /** Returns how many bytes fit. */
+  /** Copies bytes into the blocks, and returns how many fit. */
   #gather(bytes: Uint8Array): number {
     for (let at = 0; at < bytes.length; ) {
       const last = this.#blocks.at(-1)
@@ -253,7 +255,7 @@ class SoloFile {
     }
   }
 
-  /** Sends off what has gathered, and waits only when the write before is still running. */
+  /** Starts to write the filled buffer. Waits only while the previous write is still running. */
   async #turn(): Promise<void> {
     await this.#running
     const bytes = this.#filled

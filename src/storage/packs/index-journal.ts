@@ -1,12 +1,12 @@
 /**
- * The index journal's file: index/journal, in the format that ../index/journal-format.ts draws.
+ * The file of the index journal: index/journal, in the format of ../index/journal-format.ts.
  *
- * What happened gathers in memory and is appended now and then, for nothing waits for it: after an unclean stop the
- * packs themselves tell what the journal does not know yet. Only its order matters. An append that fails is repeated
- * before anything else is appended, so that there are no gaps.
+ * Entries are collected in memory and appended later, because no caller waits for them: after an unclean stop, recovery
+ * reads the missing entries from the packs. Only their order matters. An append that fails is repeated before anything
+ * else is appended, so that there are no gaps.
  *
- * When most of what it says has been overtaken, a new journal is written beside it, a slice of the index at a time.
- * Everything that happens meanwhile goes to both; once the new one is whole and safe it takes the old one's name.
+ * When most entries are obsolete, a new journal is written next to the old one, a slice of the index at a time. New
+ * entries go to both files meanwhile. When the new file is complete and synced, it is renamed over the old one.
  */
 import type { BlobIndex } from '../index/blob-index.ts'
 import { JOURNAL_UNIT_BYTES as ENTRY_BYTES, HEADER, JournalWriter } from '../index/journal-format.ts'
@@ -20,15 +20,15 @@ const NAME = 'journal'
 const NEXT = 'journal.next'
 const CHUNK_BYTES = 1024 * 1024
 const SLICE_RECORDS = 16_384
-/** Entries are appended at this size, without waiting for the next tick. */
+/** Entries of this total size are appended at once, without waiting for the next tick. */
 const APPEND_BYTES = 256 * 1024
-/** Rewritten when it is this many times as long as it need be, and not small anyway. */
+/** The journal is rewritten when it is longer than SMALL_BYTES and this many times its minimal length. */
 const EXCESS = 3
 const SMALL_BYTES = 4 * 1024 * 1024
-/** The word of a clean close, in a block of its own: a header and one entry. */
+/** The size of the block that marks a clean close: a header and one entry. */
 const CLOSE_BYTES = 2 * ENTRY_BYTES
 
-/** A file that is appended to, and what is still to be appended. */
+/** A file, and the entries that are not appended yet. */
 class Appender {
   readonly #file: DataFile
   readonly writer: JournalWriter
@@ -73,7 +73,7 @@ class Appender {
 export class IndexJournal {
   readonly #files: FileLayer
   #current: Appender | undefined
-  /** The journal that is being written to take the current one's place. */
+  /** The new journal that is being written and will replace the current one. */
   #next: Appender | undefined
   #failed: (error: unknown) => void
   #appending = false
@@ -160,7 +160,7 @@ export class IndexJournal {
     return this.#next === undefined && bytes > SMALL_BYTES && bytes > EXCESS * blobs * ENTRY_BYTES
   }
 
-  /** Writes what is true now in place of all that ever happened. */
+  /** Replaces the journal with one that contains only the current state. */
   async rewrite(index: BlobIndex, packs: () => Iterable<Pack>): Promise<void> {
     const next = new Appender(this.#files.open(`${INDEX}/${NEXT}`, 'new'), 0, 0)
     this.#next = next
@@ -190,7 +190,7 @@ export class IndexJournal {
 
   /** Marks a clean close, so that the next start verifies nothing. */
   async close(): Promise<void> {
-    await this.append() // so that the last word has a block of its own, and can be taken back
+    await this.append() // so that the mark of the clean close has a block of its own, which the next start can truncate
     this.#current?.writer.closed()
     await this.sync()
     this.#current?.close()

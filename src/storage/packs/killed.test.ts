@@ -14,7 +14,7 @@ const WRITER = join(import.meta.dirname, '../../testing/fixtures/killed-writer.t
 
 const blobOf = (number: number): Buffer => randomFrom(number).bytes(number % 97 === 0 ? 200_000 : 20 + (number % 5000))
 
-/** Starts a writer, kills it after a while, and answers with what it said was acknowledged. */
+/** Starts a writer, kills it after a while, and returns the batches that it reported as acknowledged. */
 async function writeUntilKilled(folder: string, runSeed: number, afterMs: number): Promise<number[]> {
   const child = spawn(process.execPath, [WRITER, folder, String(runSeed)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -32,7 +32,7 @@ async function writeUntilKilled(folder: string, runSeed: number, afterMs: number
     .map(Number)
 }
 
-test(`a process that is killed while it writes loses nothing that it acknowledged (WINDLASS_SEED=${seed})`, async () => {
+test(`a process killed while it writes loses no acknowledged blob (WINDLASS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-packs-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const random = randomFrom(seed)

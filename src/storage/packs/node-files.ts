@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import type { DataFile, FileLayer } from './file-layer.ts'
 import { holdFolder } from './folder-lock.ts'
 
-/** Files of this machine, under `root`. Raw descriptors and callbacks: a FileHandle costs several times as much. */
+/**
+ * Files of this machine, under `root`. Uses raw descriptors and callbacks: a FileHandle costs several times as much.
+ */
 export function nodeFiles(root: string, pid: number): FileLayer {
-  fs.mkdirSync(root, { recursive: true, mode: 0o700 }) // commands of other users have no business here
+  fs.mkdirSync(root, { recursive: true, mode: 0o700 }) // commands of other users must not read the blobs
   const at = (path: string) => join(root, path)
   return {
     lock: () => holdFolder(root, pid),
@@ -70,7 +72,7 @@ const writeOnce = (fd: number, pieces: Uint8Array[], position: number): Promise<
     fs.writev(fd, pieces, position, (error, bytes) => (error === null ? resolve(bytes) : reject(error)))
   })
 
-/** Writes the rest after a short write, which precedes ENOSPC. */
+/** The bytes that are left after a short write. The kernel writes short before it reports ENOSPC. */
 function withoutFirst(pieces: Uint8Array[], bytes: number): Uint8Array[] {
   let skip = bytes
   let index = 0

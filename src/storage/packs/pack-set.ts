@@ -1,12 +1,13 @@
 /**
- * The files that hold records. There are two kinds, with one format and one count of numbers: a *pack* holds many blobs
- * and is appended to until it is full; a *solo* holds one large blob and appears under its name only when it is whole.
+ * The files that contain records. There are two kinds, with the same format and a common sequence of numbers. A *pack*
+ * contains many blobs and is appended to until it is full. A *solo* contains one large blob and gets its name only when
+ * it is complete.
  *
  *   packs/00000007.pack       solo/1f/0000021f.blob       incoming/0000021f (a solo that is being written)
  *
- * Numbers only grow, and no file is ever written again once the next pack has begun, so a number stands for the same
- * bytes for ever. Files are opened when they are first read; when too many are open, those that were not used for the
- * longest time are closed. A file that is being read stays open, even when it has been removed meanwhile.
+ * Numbers only increase, and a file is never written again once the next pack has begun, so a number always stands for
+ * the same bytes. Files are opened when they are first read. When more than `maxOpen` are open, the least recently used
+ * ones are closed. A file that is being read stays open, even when it was removed meanwhile.
  */
 import { FaultError } from '../../base/fault.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
@@ -18,11 +19,11 @@ export const INCOMING = 'incoming'
 export interface Pack {
   readonly number: number
   readonly isSolo: boolean
-  /** Bytes of whole records: the file may be longer after a failed write, and what lies behind is not there. */
+  /** Bytes of complete records. After a failed write the file may be longer; the bytes behind `end` are ignored. */
   end: number
   /** Bytes of records that the index points to. */
   live: number
-  /** How much of it is known to survive a loss of power. */
+  /** Bytes from the start of the file that survive a power cut. */
   synced: number
   file: DataFile | undefined
   readers: number
@@ -55,7 +56,7 @@ export class PackSet {
     this.#maxOpen = maxOpen
   }
 
-  /** All bytes that the files take. */
+  /** The total size of the files. */
   get bytes(): number {
     return this.#bytes
   }
@@ -132,7 +133,7 @@ export class PackSet {
     await this.#files.unlink(packPath(pack.number, pack.isSolo))
   }
 
-  /** Takes a pack out of the set, whatever becomes of its file. */
+  /** Removes a pack from the set, but not its file. */
   forget(pack: Pack): void {
     if (pack.removed) return
     pack.removed = true

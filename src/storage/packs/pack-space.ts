@@ -1,4 +1,4 @@
-/** One space of a pack store, as a store of blobs. The synchronous verbs make no object per blob. */
+/** One space of a pack store, as a blob store. The synchronous methods allocate no object per blob. */
 import { DIGEST_FUNCTIONS, type DigestList } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { BlobReader, BlobSink, BlobStore, ReadRange } from '../blob-store.ts'
@@ -16,7 +16,7 @@ export interface SpaceTools {
   readonly writer: PackWriter
   readonly room: DiskSpace
   readonly incoming: IncomingTools
-  /** Bytes of blobs that are being written to a pack. */
+  /** Called with the bytes of blobs that are being written to a pack. */
   wrote(bytes: number): void
 }
 

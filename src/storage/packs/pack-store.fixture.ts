@@ -6,11 +6,11 @@ import { type PackStore, type PackStoreOptions, packStore } from './pack-store.t
 export interface Opened {
   readonly store: PackStore
   readonly clock: ManualClock
-  /** The recorded events, by name, in order. */
+  /** The names of the recorded events, in order. */
   readonly heard: string[]
 }
 
-/** A store with small packs and no scrub, so that tests see what they look for. */
+/** A store with small packs and no scrub, so that its events are predictable. */
 export async function openOn(files: FileLayer, options: Partial<PackStoreOptions> = {}): Promise<Opened> {
   const clock = manualClock()
   const heard: string[] = []
@@ -27,7 +27,7 @@ export async function openOn(files: FileLayer, options: Partial<PackStoreOptions
   return { store: await packStore({ ...fixed, ...small, ...options }), clock, heard }
 }
 
-/** Lets what is under way go on. */
+/** Lets pending work proceed for this many loop turns. */
 export const turns = async (count = 20): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

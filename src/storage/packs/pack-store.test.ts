@@ -20,7 +20,7 @@ const openOn = (files: FileLayer, options: Partial<PackStoreOptions> = {}): Prom
     ...options,
   })
 
-/** Spaces of one store are apart: each test has its own, and only one store must be opened. */
+/** Spaces of one store are separate: each test has its own space, and one store is enough. */
 function spacesOf(options: Partial<PackStoreOptions>, from = 0): () => Promise<BlobStore> {
   let opened: Promise<PackStore> | undefined
   let path = ''
@@ -36,7 +36,7 @@ function spacesOf(options: Partial<PackStoreOptions>, from = 0): () => Promise<B
   }
 }
 
-describe('packs', () => {
+describe('pack store', () => {
   blobStoreContract('packs on disk', spacesOf({ packBytes: 4_000_000 }))
   blobStoreContract('packs on disk that outlive the power', spacesOf({ durability: 'power' }, 200))
   blobStoreContract('packs on disk that check every read', spacesOf({ verifyReads: 'always', soloBytes: 100_000 }))

@@ -1,15 +1,15 @@
 /**
- * A store of blobs in a folder of this machine. This file puts the parts together and starts and ends them; what each
- * does stands at its top.
+ * A blob store in a folder of this machine. This file connects the parts, and starts and closes them. Each part is
+ * described at the top of its file.
  *
  *   LOCK, LOCK.pid     one server at a time            folder-lock.ts
  *   packs/  solo/      the records                     pack-set.ts, record-format.ts
- *   incoming/          large blobs on their way in     incoming-blob.ts
- *   index/             where everything is             index-journal.ts, and ../index for what is in memory
+ *   incoming/          uploads of large blobs          incoming-blob.ts
+ *   index/             the positions of all blobs      index-journal.ts, and ../index for the index in memory
  *
- *   writes   pack-space → pack-writer (or incoming-blob) → catalogue → index and journal
- *   reads    pack-space → catalogue → record-reader
- *   behind   reclaim (space), scrub (decay), recovery (opening)
+ *   writes       pack-space → pack-writer (or incoming-blob) → catalogue → index and journal
+ *   reads        pack-space → catalogue → record-reader
+ *   background   reclaim (disk space), scrub (corruption); recovery runs when the store is opened
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
@@ -42,18 +42,18 @@ export interface PackStoreOptions {
   readonly clock: Clock
   readonly events: PackEvents
   readonly durability: WriteDurability
-  /** How much disk the blobs may take. */
+  /** The most disk space of the store. */
   readonly maxBytes: number
   readonly verifyReads?: VerifyReads
   readonly packBytes?: number
-  /** Blobs over this size have files of their own. */
+  /** Blobs larger than this have files of their own. */
   readonly soloBytes?: number
-  /** The memory of all uploads together; above it they continue in files. */
+  /** The memory of all uploads together. Above it, uploads continue in files. */
   readonly gatherBytes?: number
-  /** How much may be written, and how long it may lie, before it is synced under `process`. */
+  /** With `process` durability, written data is synced after this many bytes or milliseconds. */
   readonly syncEveryBytes?: number
   readonly syncEveryMs?: number
-  /** 0 turns the scrub off. */
+  /** 0 disables the scrub. */
   readonly scrubBytesPerSecond?: number
   readonly maxOpenFiles?: number
 }
@@ -61,18 +61,23 @@ export interface PackStoreOptions {
 export interface PackStore {
   /** The blobs of one space, 0 to 254. */
   space(number: number): BlobStore
-  /** Values, whose names are not their hashes. */
+  /** The zstd forms of blobs that this space stores uncompressed. They are evicted like blobs. */
+  zstdForms(number: number): BlobStore
+  /** Values under names that are not their hashes. */
   values(): ValueStore
-  /** Keeps a blob from being evicted, whether it is there already or comes later, until it is unpinned as often. */
+  /** Protects a blob from eviction until `unpin` was called as often as `pin`. The blob may be stored later. */
   pin(digest: Digest, space?: number): void
   unpin(digest: Digest, space?: number): void
-  /** Resolves when everything that was acknowledged before survives a loss of power. */
+  /** Resolves when all data that was acknowledged before survives a power cut. */
   makeDurable(): Promise<void>
   figures(): PackFigures
-  /** For operators. */
+  /** The operator's functions. */
   readonly admin: PackAdmin
   close(): Promise<void>
 }
+
+/** The spaces of zstd forms follow those of blobs (0 to 254) and of values (255). */
+const FIRST_FORM_SPACE = 256
 
 const DEFAULTS = {
   verifyReads: 'first',
@@ -141,7 +146,7 @@ class OpenStore {
       verifyReads: options.verifyReads,
       lost: () => events.lost(1),
     })
-    const limit = maxBytes - 2 * packBytes // copying needs space before it gives some back
+    const limit = maxBytes - 2 * packBytes // copying needs space before it frees space
     const startBytes = limit - 2 * packBytes
     this.#room = new DiskSpace(limit, packBytes, () => this.#packs.bytes)
     const { clock } = options
@@ -180,10 +185,10 @@ class OpenStore {
       pack.synced = pack.end
       this.#journal.packSynced(pack)
     }
-    // From here on the last clean close is no longer valid, also after a power cut.
+    // From here on the mark of the last clean close is no longer valid, also after a power cut.
     this.#journal.opened()
     await this.#journal.sync().catch((error: unknown) => {
-      // A full disk must not prevent reads: the journal is written as soon as there is space.
+      // A full disk must not prevent reads: the journal is written when there is space again.
       if (!isFullDisk(error)) throw error
       events.failed(error, 'journal')
     })
@@ -223,6 +228,7 @@ class OpenStore {
     })
     return {
       space: (number) => packSpace(tools, number),
+      zstdForms: (number) => packSpace(tools, FIRST_FORM_SPACE + number),
       values: () => valueSpace(tools),
       pin: (digest, space = 0) => this.#catalogue.pin(tagOf(space, digest.fn), digest),
       makeDurable: () => this.#writer.flush(),
@@ -278,7 +284,7 @@ class OpenStore {
     this.#reclaimer.check()
   }
 
-  /** Seconds since the store was opened: all that touches need. */
+  /** Seconds since the store was opened. Touches need no other clock. */
   #seconds(): number {
     return Math.floor((this.#options.clock.monotonic() - this.#startedMs) / 1000)
   }

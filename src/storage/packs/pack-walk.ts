@@ -1,9 +1,9 @@
 /**
- * Goes through a pack from its beginning to its end, record by record, reading large windows ahead. Dead records (those
- * that the index does not point to) are passed over unread where they are large.
+ * Reads a pack from start to end, record by record, in windows of 1 MiB. Dead records (records that the index does not
+ * point to) are skipped; large ones are not read at all.
  *
- * The way from one record to the next is the length in its header, so a damaged header ends the walk. Records behind it
- * are not lost: the index knows their places, and those that were not met are visited one by one.
+ * The length in each header leads to the next record, so a damaged header ends the sequential walk. The records behind
+ * it are not lost: the index has their positions, and those that were not visited are read one by one.
  */
 import { type Catalogue, NONE } from './catalogue.ts'
 import type { DataFile } from './file-layer.ts'
@@ -20,7 +20,7 @@ import {
 
 const WINDOW_BYTES = 1024 * 1024
 
-/** A record that the index points to; its bytes are valid until the next one is asked for. */
+/** A record that the index points to. Its bytes are valid until the next record is requested. */
 export interface Live {
   readonly record: number
   readonly unit: number
@@ -28,7 +28,7 @@ export interface Live {
   readonly content: { readonly header: RecordHeader; readonly payload: Uint8Array } | undefined
 }
 
-/** A part of a file in memory, moved along as needed. */
+/** A part of a file in memory. */
 export class Window {
   readonly #file: DataFile
   #buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES)
@@ -41,7 +41,7 @@ export class Window {
     this.#file = file
   }
 
-  /** The bytes from `position` on: at least `bytes` of them, unless the file ends before. */
+  /** Returns the bytes from `position` on: at least `bytes`, unless the file ends before. */
   async at(position: number, bytes: number): Promise<Buffer> {
     const offset = position - this.#from
     if (offset < 0 || offset + bytes > this.#have) await this.#load(position, bytes)

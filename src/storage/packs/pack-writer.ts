@@ -1,17 +1,17 @@
 /**
- * Appends records to the newest pack. Whatever is handed in within one turn of the event loop, or while the previous
- * write runs, leaves together with one writev: 4 KiB blobs cost 1.2 µs each that way, and 21 µs each by themselves.
+ * Appends records to the newest pack. All records that are added in one turn of the event loop, or while the previous
+ * write runs, are written with one writev: a 4 KiB blob then costs 1.2 µs, and 21 µs when it is written alone.
  *
- *   batch   a stage (1 MiB) into which headers, CRCs and small payloads are laid out as they will stand in the file;
- *           large payloads are not copied but go between parts of the stage as pieces of the same writev
+ *   batch   a stage (1 MiB) with headers, CRCs and small payloads as they will be in the file; large payloads are not
+ *           copied, but are pieces of the same writev, between parts of the stage
  *
- *   process   written ───────────────────────────→ admitted (index, journal) and acknowledged; synced now and then
+ *   process   written ───────────────────────────→ admitted (index, journal) and acknowledged; synced later
  *   power     written → synced (with all others ──→ admitted and acknowledged
  *                       that were written while the previous sync ran)
  *
- * A write that fails takes its batch with it and nothing else: the next batch is written over what it left behind, so
- * that the pack goes on as soon as there is space. After a sync that failed nobody knows what the disk holds: all that
- * was not synced is refused, and a new pack begins.
+ * A failed write fails only its batch: the next batch is written at the same position, so that the pack continues as
+ * soon as there is space. After a failed fsync the content of the disk is unknown: all unsynced batches fail, and a new
+ * pack begins.
  */
 import { crc32 } from 'node:zlib'
 import { FaultError } from '../../base/fault.ts'
@@ -30,23 +30,23 @@ import {
 } from './record-format.ts'
 
 const STAGE_BYTES = 1024 * 1024
-/** Payloads up to this size are copied: a piece of its own in a writev costs more. */
+/** Payloads up to this size are copied to the stage: another piece in the writev costs more. */
 const COPIED_BYTES = 32 * 1024
 const BATCH_BYTES = 16 * 1024 * 1024
 const SPARE_STAGES = 4
 
 export type WriteDurability = 'process' | 'power'
 
-/** Where a record is or was. */
+/** The position of a record. */
 export interface RecordPlace {
   readonly pack: number
   readonly unit: number
 }
 
-/** The change of the index when the record is written. */
+/** The change to the index when the record is written. */
 export interface Intent {
   readonly kind: 'put' | 'replace' | 'copy'
-  /** Copies only: where the index must still point, and the record's first place. */
+  /** For copies: the position that the index must still have, and the position where the record was first written. */
   readonly from?: RecordPlace
   readonly origin?: RecordPlace
 }
@@ -57,14 +57,14 @@ export const REPLACE: Intent = { kind: 'replace' }
 export interface PackWriterOptions {
   readonly durability: WriteDurability
   readonly packBytes: number
-  /** Under `process`, how much may be written before a sync is started. */
+  /** With `process` durability, a sync starts after this many bytes. */
   readonly syncEveryBytes: number
   /**
-   * Called for each record when it can be read; `header` is the offset of its header in the stage, valid during the
-   * call.
+   * Called for each record when it can be read. `header` is the offset of its header in the stage. Both are valid only
+   * during the call.
    */
   admit(stage: Buffer, header: number, place: RecordPlace, intent: Intent): void
-  /** Called when a pack is synced up to its `synced`. */
+  /** Called when a pack is synced up to `pack.synced`. */
   synced(pack: Pack): void
   failed(error: unknown, what: 'write' | 'sync'): void
 }
@@ -73,13 +73,13 @@ export class Batch {
   readonly stage: Buffer
   readonly pieces: Uint8Array[] = []
   readonly headers: number[] = []
-  /** Where each record begins, counted from the start of the batch. */
+  /** The start of each record, relative to the start of the batch. */
   readonly starts: number[] = []
   readonly intents: Intent[] = []
   readonly done: Promise<void>
   bytes = 0
   staged = 0
-  /** From here on the stage is not yet in `pieces`. */
+  /** The stage from this offset on is not yet in `pieces`. */
   open = 0
   pack: Pack | undefined
   start = 0
@@ -129,13 +129,13 @@ export class PackWriter {
     return this.#current
   }
 
-  /** Continues at the end of a pack of an earlier run. */
+  /** Continues a pack of an earlier run. */
   resume(pack: Pack): void {
     this.#packs.hold(pack)
     this.#current = pack
   }
 
-  /** Has a file that others wrote synced with the next packs. */
+  /** Adds a file that another component wrote to the next sync. */
   adopt(pack: Pack): void {
     this.#dirty.add(pack)
     this.#dirtyBytes += pack.end
@@ -169,7 +169,7 @@ export class PackWriter {
     return batch
   }
 
-  /** The same for a payload that came in pieces, with the checks that were made of them on the way. */
+  /** Like `add`, for a payload in pieces whose CRCs were computed while they were received. */
   addPieces(key: Key, form: StoredForm, pieces: readonly Uint8Array[], intent: Intent, checks: BlockChecks): Batch {
     let stored = 0
     for (const piece of pieces) stored += piece.length
@@ -196,20 +196,20 @@ export class PackWriter {
     return batch
   }
 
-  /** Writes no more to the newest pack, so that it can be reclaimed like the others; unless it is being written to. */
+  /** Closes the newest pack, so that it can be reclaimed. Does nothing while the pack is being written to. */
   async endPack(): Promise<void> {
     await this.flush()
     const pack = this.#current
     if (pack !== undefined && pack.end > 0 && !this.#writing && this.#waiting.length === 0) this.#abandon(pack)
   }
 
-  /** Resolves when everything that was handed in before is written and synced. */
+  /** Resolves when all records that were added before are written and synced. */
   async flush(): Promise<void> {
     if (this.#writing || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
     await this.sync()
   }
 
-  /** Makes all that is written so far survive a loss of power. */
+  /** Makes all written records survive a power cut. */
   async sync(): Promise<void> {
     while (this.#syncing !== undefined) await this.#syncing
     await this.#startSync()
@@ -307,11 +307,11 @@ export class PackWriter {
     const { pack, start } = batch
     if (pack === undefined) return
     if (!isFullDisk(error)) this.#abandon(pack)
-    // Only frees the space: bytes behind the end of a pack are never read.
+    // This only frees the space: bytes behind the end of a pack are never read.
     await pack.file?.truncate(start).catch(() => this.#abandon(pack))
   }
 
-  /** Writes no more to a pack. */
+  /** Writes no more records to a pack. */
   #abandon(pack: Pack): void {
     if (this.#current !== pack) return
     this.#current = undefined
@@ -352,7 +352,7 @@ export class PackWriter {
         batch.reject(new FaultError({ kind: 'unavailable', what: 'the disk could not make the blobs safe' }))
       }
     }
-    // Only now: the journal must contain the records before it marks them as synced.
+    // This must be last: the journal must contain the records before it marks them as synced.
     for (const { pack, end } of dirty) {
       this.#packs.release(pack)
       if (this.#poisoned.has(pack)) continue

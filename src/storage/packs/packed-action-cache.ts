@@ -5,17 +5,17 @@ import { type ActionCache, type ActionName, mayBeNamed } from '../action-cache.t
 import { hasSoundOutputs } from '../verification/result-check.ts'
 import type { ValueStore } from './value-space.ts'
 
-/** 32 bytes for a key. */
+/** Returns the 32 bytes under which a result is stored. */
 type NameOf = (instance: string, action: ActionName) => Uint8Array
 
 /**
- * A double stands before the result: −1 minus the action's size, −Infinity where the size was not known. The value is
- * negative because the result was checked before it was stored. Earlier versions checked less, and stored the size as
- * it is (not a number where it was not known): such a result is checked when it is read, and stored again.
+ * A double precedes the result: −1 minus the action's size, or −Infinity if the size is unknown. It is negative because
+ * the result was checked before it was stored. Earlier versions checked less, and stored the size itself, or NaN if it
+ * was unknown. Such a result is checked when it is read, and stored again.
  */
 const SIZE_BYTES = 8
 
-/** Keeps results in the packs that hold the blobs: one place to size, to sync and to evict from. */
+/** Stores results in the packs that contain the blobs, so that both share one size limit, one sync and one eviction. */
 export const packedActionCache = (values: ValueStore, nameOf: NameOf = clientName): ActionCache => ({
   async get(instance, action) {
     const name = nameOf(instance, action)
@@ -42,16 +42,16 @@ function markedValue(size: ActionName['size'], result: Uint8Array): Uint8Array {
 }
 
 /**
- * One name for all of a key, and no two keys with one name: the instance, of any length, comes last. Hashed by us, so
- * nobody can choose names that meet in one place of the index. The first word keeps it apart from the names of earlier
- * versions, in which the size stood: those results age out.
+ * A unique name for each key: the instance, of any length, is last. The server hashes the key, so clients cannot choose
+ * names that collide in the index. The prefix separates it from the names of earlier versions, which contained the
+ * size. Results with such names are evicted over time.
  */
 const clientName: NameOf = (instance, { fn, hash }) =>
   hashOf('sha256', Buffer.from(`result/${DIGEST_FUNCTIONS[fn].number}/${hash}/${instance}`))
 
 /**
- * Names of results that only the server itself reads and writes. No call of a client names one: it would need both this
- * kind of name, which no door makes, and the server's secret.
+ * Names of results that only the server reads and writes. A client cannot read them: no API builds such a name, and the
+ * name depends on the server's secret.
  */
 export const ownNames =
   (secret: string, kind: 'task' | 'stage'): NameOf =>

@@ -10,10 +10,10 @@ import type { WriteDurability } from './pack-writer.ts'
 
 const KiB = 1024
 
-/** What the world outside knows: what was acknowledged, and what was asked for. */
+/** The client's view: the blobs and values that were sent, and those that were acknowledged. */
 class Ledger {
   readonly blobs = new Map<string, { digest: Digest; bytes: Buffer; isAcknowledged: boolean }>()
-  /** For each name, the values that may be there: the last acknowledged (undefined at first), and those put since. */
+  /** For each name, the possible values: the last acknowledged one (undefined at first), and those put since. */
   readonly values = new Map<number, (string | undefined)[]>()
 
   asked(bytes: Buffer): Digest {
@@ -39,7 +39,7 @@ const openOn = async (files: ForgetfulFiles, durability: WriteDurability) => {
   return { store, clock }
 }
 
-/** Writes of every kind, some at once; the same for the same seed, up to where the power fails. */
+/** Writes of every kind, some concurrent; the same for the same seed, up to the power cut. */
 async function work(files: ForgetfulFiles, ledger: Ledger, random: Random, durability: WriteDurability): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const { store, clock } = await openOn(files, durability)
@@ -86,10 +86,10 @@ async function check(store: PackStore, ledger: Ledger, expectAll: boolean, hint:
   }
 }
 
-describe.each(['power', 'process'] as const)('with durability %s', (durability) => {
+describe.each(['power', 'process'] as const)('pack store with durability %s', (durability) => {
   const seed = seedOfRun()
 
-  test(`the power may fail at any write (WINDLASS_SEED=${seed})`, async () => {
+  test(`a power cut at any write causes no wrong bytes and, with power, no loss (WINDLASS_SEED=${seed})`, async () => {
     const whole = forgetfulFiles()
     await work(whole, new Ledger(), randomFrom(seed), durability)
     expect(whole.writes).toBeGreaterThan(20)
@@ -112,7 +112,7 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
     }
   }, 900_000)
 
-  test(`the process may die at any write (WINDLASS_SEED=${seed})`, async () => {
+  test(`a process killed at any write loses no acknowledged blob (WINDLASS_SEED=${seed})`, async () => {
     const whole = forgetfulFiles()
     await work(whole, new Ledger(), randomFrom(seed), durability)
     for (let cut = 1; cut <= whole.writes; cut++) {

@@ -4,14 +4,14 @@ import { hashOf } from '../../base/hashing/hash-of.ts'
 import { decompressedNow, decompressing } from '../zstd.ts'
 import { functionNumberOf, type RecordHeader, spaceOf } from './record-format.ts'
 
-/** The space of values: what is stored under a name that is not its hash, as the action cache does. */
+/** The space of values, whose names are not their hashes. The action cache stores values. */
 export const VALUE_SPACE = 255
-/** The SHA-256 of a value is stored before it: there is no other way to verify it. */
+/** The SHA-256 of a value is stored before it, because its name cannot verify it. */
 export const VALUE_PROOF_BYTES = 32
 
 const isValue = ({ tag }: RecordHeader): boolean => spaceOf(tag) === VALUE_SPACE
 
-/** Verifies a payload against its header by the whole hash. CRCs detect corruption only. */
+/** Verifies a payload against its header by the whole hash. CRCs only detect accidental corruption. */
 export function isProven(header: RecordHeader, payload: Uint8Array): boolean {
   if (isValue(header)) {
     const value = payload.subarray(VALUE_PROOF_BYTES)
@@ -23,7 +23,7 @@ export function isProven(header: RecordHeader, payload: Uint8Array): boolean {
   return isSame(hashOf(fn, plain), header.hash, header.at)
 }
 
-/** The same for a payload that is too large to be in memory at once. */
+/** Like `isProven`, for a payload that is too large for memory. */
 export async function isStreamProven(header: RecordHeader, payload: AsyncIterable<Uint8Array>): Promise<boolean> {
   const fn = digestFunctionByNumber(functionNumberOf(header.tag))
   if (fn === undefined || isValue(header)) return false

@@ -20,7 +20,7 @@ export interface PackFigures {
 export interface PackAdmin {
   figures(): Promise<StorageFigures>
   /** One at a time; throws `exists` while another reclaim runs, and `cancelled` when the caller disconnects. */
-  reclaim(wish: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
+  reclaim(request: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
 }
 
 export interface PackAdminTools extends ReclaimTools {

@@ -10,7 +10,7 @@ import type { PackStore } from './pack-store.ts'
 
 const KiB = 1024
 const random = randomFrom(23)
-/** Far from full, so that nothing goes unless somebody asks. */
+/** Far below its limit, so that blobs are evicted only on request. */
 const ROOMY = { maxBytes: 4096 * KiB, packBytes: 64 * KiB, soloBytes: 16 * KiB }
 
 interface Ask {
@@ -30,8 +30,8 @@ async function putMany(store: PackStore, count: number, bytes = 4000): Promise<D
 
 const areAbsent = (store: PackStore, digests: readonly Digest[]) => missingOf(store.space(0), digests)
 
-describe('down to a size', () => {
-  test('what was touched least recently goes, until the files are that small', async () => {
+describe('reclaim to a size', () => {
+  test('evicts the least recently used blobs until the disk usage is at most that size', async () => {
     const { store, clock } = await openOn(forgetfulFiles(), ROOMY)
     const old = await putMany(store, 100)
     clock.advance(3600_000)
@@ -46,7 +46,7 @@ describe('down to a size', () => {
     await store.close()
   })
 
-  test('nothing happens when they are already', async () => {
+  test('evicts nothing when the disk usage is already below that size', async () => {
     const { store } = await openOn(forgetfulFiles(), ROOMY)
     const digests = await putMany(store, 20)
     const done = await ask(store, { kind: 'size', toBytes: 4000 * KiB })
@@ -55,7 +55,7 @@ describe('down to a size', () => {
     await store.close()
   })
 
-  test('roots stay even when everything is to go, and so does the pack that is being written to', async () => {
+  test('keeps pinned blobs and the open pack, even at size 0', async () => {
     const { store } = await openOn(forgetfulFiles(), ROOMY)
     const digests = await putMany(store, 100)
     const large = await putOne(store.space(0), random.bytes(100 * KiB))
@@ -69,10 +69,10 @@ describe('down to a size', () => {
     await store.close()
   })
 
-  test('it ends on a busy server, and spares what came after it was asked for', async () => {
+  test('ends while uploads continue, and keeps blobs uploaded after the request', async () => {
     const files = forgetfulFiles()
     const unlink = async (path: string) => {
-      await turns(5) // so that uploads have their turn
+      await turns(5) // lets uploads proceed
       await files.unlink(path)
     }
     const { store, clock } = await openOn({ ...files, unlink }, { ...ROOMY, maxBytes: 16_384 * KiB })
@@ -80,7 +80,7 @@ describe('down to a size', () => {
     clock.advance(1000)
     const uploads: Promise<Digest>[] = []
     const progress = () => {
-      // For every pack that goes, more than a pack comes.
+      // For every removed pack, more than one pack of new blobs arrives.
       for (let i = 0; i < 20 && uploads.length < 2000; i++) {
         clock.advance(1000)
         uploads.push(putOne(store.space(0), random.bytes(4000)))
@@ -95,7 +95,7 @@ describe('down to a size', () => {
     await store.close()
   })
 
-  test('a dry run says about the same, and changes nothing', async () => {
+  test('a dry run estimates the freed bytes within 100 KiB and changes nothing', async () => {
     const { store, clock } = await openOn(forgetfulFiles(), ROOMY)
     await putMany(store, 100)
     clock.advance(3600_000)
@@ -110,8 +110,8 @@ describe('down to a size', () => {
   })
 })
 
-describe('by age', () => {
-  test('everything goes that nobody asked for in so long, small and large, and nothing else', async () => {
+describe('reclaim by age', () => {
+  test('evicts exactly the unpinned blobs not used for that many seconds, small and large', async () => {
     const { store, clock } = await openOn(forgetfulFiles(), ROOMY)
     const old = [...(await putMany(store, 100)), ...(await putMany(store, 3, 50 * KiB))]
     const pinned = await putOne(store.space(0), random.bytes(3000))
@@ -134,7 +134,7 @@ describe('by age', () => {
     await store.close()
   })
 
-  test('nothing is that old', async () => {
+  test('evicts nothing when no blob is that old', async () => {
     const { store } = await openOn(forgetfulFiles(), ROOMY)
     await putMany(store, 50)
     expect(await ask(store, { kind: 'age', olderThanSeconds: 1 })).toMatchObject({ evictedBlobs: 0, freedBytes: 0 })
@@ -142,11 +142,11 @@ describe('by age', () => {
   })
 })
 
-test('without a goal no blob goes, only room that none uses', async () => {
+test('reclaim without a goal evicts no blob and frees only unused space', async () => {
   const { store, clock } = await openOn(forgetfulFiles(), ROOMY)
   const values = store.values()
   const name = new Uint8Array(32)
-  for (let i = 0; i < 60; i++) await values.put(name, random.bytes(4000)) // only the last of them counts
+  for (let i = 0; i < 60; i++) await values.put(name, random.bytes(4000)) // only the last value is live
   const digests = await putMany(store, 60)
   clock.advance(1000)
   const before = store.figures()
@@ -161,19 +161,21 @@ test('without a goal no blob goes, only room that none uses', async () => {
   await store.close()
 })
 
-describe('one at a time', () => {
-  test('who comes second is turned away with words, and may come again', async () => {
+describe('concurrent reclaim requests', () => {
+  test('a second request is refused as invalid (exists), and succeeds after the first has ended', async () => {
     const { store } = await openOn(forgetfulFiles(), ROOMY)
     await putMany(store, 100)
     const first = ask(store, { kind: 'size', toBytes: 0 })
-    const again = { fault: { kind: 'invalid', why: 'exists', what: expect.stringContaining('reclaimed already') } }
+    const again = {
+      fault: { kind: 'invalid', why: 'exists', what: expect.stringContaining('already reclaiming space') },
+    }
     await expect(ask(store, { kind: 'waste' })).rejects.toMatchObject(again)
     await first
     expect(await ask(store, { kind: 'waste' })).toMatchObject({ isDone: true })
     await store.close()
   })
 
-  test('what the store needs for itself goes on beside it: uploads never wait in vain', async () => {
+  test('uploads continue within the size limit while a request is reclaiming', async () => {
     const { store, clock } = await openOn(forgetfulFiles(), { ...ROOMY, maxBytes: 1024 * KiB })
     for (let i = 0; i < 10; i++) {
       const asked = ask(store, { kind: 'age', olderThanSeconds: 10_000 })
@@ -188,8 +190,8 @@ describe('one at a time', () => {
   })
 })
 
-describe('leaving', () => {
-  test('it stops when whoever asked has gone: what is not freed by then stays', async () => {
+describe('interrupted reclaim', () => {
+  test('stops with a fault of kind cancelled when its signal aborts, and keeps the remaining blobs', async () => {
     const { store } = await openOn(forgetfulFiles(), ROOMY)
     await putMany(store, 300)
     const leaving = new AbortController()
@@ -211,7 +213,7 @@ describe('leaving', () => {
     await store.close()
   })
 
-  test('a store that closes does not wait for it, and opens again with all that stayed', async () => {
+  test('stops as unavailable when the store closes, and the remaining blobs are there after reopening', async () => {
     const files = forgetfulFiles()
     const { store } = await openOn(files, ROOMY)
     const digests = await putMany(store, 300)
@@ -230,7 +232,7 @@ describe('leaving', () => {
   })
 })
 
-test('under power, a blob that is written but not safe yet does not go with its pack', async () => {
+test('with durability power, reclaim does not evict a written blob before its sync', async () => {
   const files = forgetfulFiles()
   let disk = Promise.withResolvers<void>()
   const slow: FileLayer = {
@@ -265,7 +267,7 @@ test('under power, a blob that is written but not safe yet does not go with its 
   await store.close()
 })
 
-test('figures count what has gone since the store was opened, and tell how old the oldest touch is', async () => {
+test('figures report evicted blobs and freed bytes since opening, and the age of the oldest touch', async () => {
   const { store, clock } = await openOn(forgetfulFiles(), ROOMY)
   expect(await store.admin.figures()).toMatchObject({ blobs: 0, oldestTouchSeconds: undefined, evictedBlobs: 0 })
   await putMany(store, 100)
@@ -288,7 +290,7 @@ test('figures count what has gone since the store was opened, and tell how old t
 
 const seed = seedOfRun()
 
-describe.each(['power', 'process'] as const)('with durability %s', (durability) => {
+describe.each(['power', 'process'] as const)('reclaim with durability %s', (durability) => {
   const SIZES = { maxBytes: 2048 * KiB, packBytes: 32 * KiB, soloBytes: 16 * KiB, syncEveryBytes: 64 * KiB }
   const GOALS: readonly ReclaimGoal[] = [
     { kind: 'size', toBytes: 60 * KiB },
@@ -296,7 +298,7 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
     { kind: 'age', olderThanSeconds: 20 },
   ]
 
-  /** Roots that are safe on disk, while everything around them is reclaimed again and again. */
+  /** Pinned blobs that are synced, while everything around them is reclaimed repeatedly. */
   const run = async (cutAt: number) => {
     const source = randomFrom(seed)
     const files = forgetfulFiles()
@@ -315,8 +317,8 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
         clock.advance(1000)
         if (i % 10 !== 9) continue
         clock.advance(5000)
-        await turns(30) // the sync that is due then
-        if (files.writes >= cutAt) return // it was not
+        await turns(30) // the sync that is due
+        if (files.writes >= cutAt) return // the power was cut before the sync
         safe.push(...fresh)
         fresh = []
         await ask(store, GOALS[Math.floor(i / 10) % 3] as ReclaimGoal)
@@ -327,7 +329,7 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
     return { files, safe }
   }
 
-  test(`the power may fail while space is asked for: what was safe stays safe (WINDLASS_SEED=${seed})`, async () => {
+  test(`a power cut during a reclaim request loses no synced pinned blob (WINDLASS_SEED=${seed})`, async () => {
     const whole = await run(Number.POSITIVE_INFINITY)
     expect(whole.safe).toHaveLength(9)
     for (let cut = 20; cut < whole.files.writes; cut += 2) {

@@ -1,5 +1,5 @@
 /**
- * Estimates how much a reclaim would free. It is not exact: packs are rewritten whole, and blobs are touched meanwhile.
+ * Estimates how much a reclaim would free. It is not exact: whole packs are rewritten, and blobs are touched meanwhile.
  */
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import { type ReclaimTools, WORTHWHILE } from './reclaim.ts'
@@ -16,7 +16,7 @@ export async function estimate(tools: ReclaimTools, goal: ReclaimGoal, now: numb
   await catalogue.eachRecord(SLICE_RECORDS, (record) => {
     if (catalogue.isRoot(record) || !goes(now - catalogue.index.touch(record))) return
     const pack = catalogue.index.pack(record)
-    // Evicting for space skips the newest pack: it would free nothing.
+    // Evicting for space skips the newest pack, because that would free nothing.
     if (goal.kind === 'size' && pack === writer.current?.number) return
     evictedBlobs++
     going.set(pack, (going.get(pack) ?? 0) + catalogue.bytesOf(record))

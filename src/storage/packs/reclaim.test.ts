@@ -9,7 +9,7 @@ const KiB = 1024
 const random = randomFrom(17)
 const SMALL_STORE = { maxBytes: 1024 * KiB, packBytes: 64 * KiB, soloBytes: 16 * KiB }
 
-test('a store never takes more than it may, and goes on taking blobs', async () => {
+test('disk usage never exceeds maxBytes while 600 blobs are written', async () => {
   const files = forgetfulFiles()
   const { store, clock } = await openOn(files, SMALL_STORE)
   for (let i = 0; i < 600; i++) {
@@ -21,7 +21,7 @@ test('a store never takes more than it may, and goes on taking blobs', async () 
   await store.close()
 })
 
-test('what was touched least recently goes first', async () => {
+test('the least recently used blobs are evicted first', async () => {
   const { store, clock } = await openOn(forgetfulFiles(), SMALL_STORE)
   const space = store.space(0)
   const wanted: Digest[] = []
@@ -39,7 +39,7 @@ test('what was touched least recently goes first', async () => {
   await store.close()
 })
 
-test('large blobs in files of their own go by age too', async () => {
+test('large blobs in their own files are evicted by age too', async () => {
   const files = forgetfulFiles()
   const { store, clock } = await openOn(files, SMALL_STORE)
   const space = store.space(0)
@@ -55,8 +55,8 @@ test('large blobs in files of their own go by age too', async () => {
   await store.close()
 })
 
-describe('roots', () => {
-  test('stay while everything else goes, wherever they are copied to', async () => {
+describe('pinned blobs', () => {
+  test('are kept while all others are evicted, also when their pack is compacted', async () => {
     const { store, clock, heard } = await openOn(forgetfulFiles(), SMALL_STORE)
     const space = store.space(0)
     const roots: Digest[] = []
@@ -76,7 +76,7 @@ describe('roots', () => {
     await store.close()
   })
 
-  test('may be named before they come, and more than once', async () => {
+  test('can be pinned before they are written, and are evicted only after as many unpins as pins', async () => {
     const { store, clock } = await openOn(forgetfulFiles(), SMALL_STORE)
     const space = store.space(0)
     const bytes = random.bytes(3000)
@@ -100,7 +100,7 @@ describe('roots', () => {
     await store.close()
   })
 
-  test('that fill the store turn writes away, but not reads; and once they go, writes go on', async () => {
+  test('that fill the store make writes fail as exhausted, until some are unpinned; reads continue', async () => {
     const { store } = await openOn(forgetfulFiles(), SMALL_STORE)
     const space = store.space(0)
     const roots: Digest[] = []
@@ -152,10 +152,10 @@ test('a blob can be read to its end while its pack is removed', async () => {
 
 const seed = seedOfRun()
 
-describe.each(['power', 'process'] as const)('with durability %s', (durability) => {
+describe.each(['power', 'process'] as const)('eviction with durability %s', (durability) => {
   const SIZES = { maxBytes: 512 * KiB, packBytes: 32 * KiB, soloBytes: 16 * KiB, syncEveryBytes: 64 * KiB }
 
-  /** Roots that are safe on disk, and everything else that comes and goes around them. */
+  /** Pinned blobs that are synced, while other blobs are written and evicted around them. */
   const run = async (cutAt: number) => {
     const source = randomFrom(seed)
     const files = forgetfulFiles()
@@ -174,8 +174,8 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
         clock.advance(1000)
         if (durability === 'process' && i % 10 !== 9) continue
         clock.advance(5000)
-        await turns(30) // the sync that is due then
-        if (files.writes >= cutAt) return // it was not
+        await turns(30) // the sync that is due
+        if (files.writes >= cutAt) return // the power was cut before the sync
         safe.push(...fresh)
         fresh = []
       }
@@ -185,7 +185,7 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
     return { files, safe }
   }
 
-  test(`the power may fail while space is made: what was safe stays safe (WINDLASS_SEED=${seed})`, async () => {
+  test(`a power cut during eviction loses no synced pinned blob (WINDLASS_SEED=${seed})`, async () => {
     const whole = await run(Number.POSITIVE_INFINITY)
     expect(whole.safe.length).toBeGreaterThan(5)
     for (let cut = 40; cut < whole.files.writes; cut += 3) {

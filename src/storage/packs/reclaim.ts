@@ -1,18 +1,19 @@
 /**
- * Makes space. When the files take more than `startBytes`, the blobs whose last touch is oldest yield first: a survey of
- * the index finds the age beyond which enough would go, and then
+ * Frees disk space. When the files take more than `startBytes`, the least recently touched blobs are evicted first. A
+ * survey of the index finds the age from which eviction frees enough. Then
  *
  *   solos of that age are removed;
- *   packs are rewritten, the one with the most to reclaim first: what is younger, or a root, is copied to the newest
- *   pack, and once the copies are safe on disk the old pack is removed.
+ *   packs are rewritten, the one with the most to free first: younger blobs and roots are copied to the newest pack,
+ *   and when the copies are synced, the old pack is removed.
  *
- * A pack is rewritten only when at least half of it goes, so no more is copied than is taken in; when no pack is that
- * far gone, younger blobs must yield too. Only when everything that is not a root may go are fuller packs rewritten.
- * Copying goes no faster than blobs come in (or `copyFloor`, when that is more) unless somebody waits for the space.
+ * A pack is rewritten only when that frees at least half of it, so no more is copied than was written. When there is no
+ * such pack, younger blobs are evicted too. Fuller packs are rewritten only when all blobs but the roots may be
+ * evicted. Copying is no faster than the rate of new blobs (or COPY_FLOOR_BYTES_PER_SECOND, if that is more), unless a
+ * write waits for space.
  *
- * Somebody may also ask for space (`now`). That is the same work towards another goal, one pack at a time, so that no
- * more than the reserve for copies is ever taken; what the store needs itself always comes first. What is touched after
- * they asked does not go for their sake: else it would never end on a server that is busy.
+ * An operator may also request space (`now`). This does the same work with another goal, one pack at a time, so that
+ * copies never use more than their reserve; the store's own need for space has priority. A blob that is touched after
+ * the request is not evicted for it: otherwise the request would never finish on a busy server.
  */
 import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
@@ -24,7 +25,7 @@ import type { PackWalk } from './pack-walk.ts'
 import type { Batch, PackWriter } from './pack-writer.ts'
 import { bucketOf, Survey } from './survey.ts'
 
-/** On request, a pack is rewritten when at least this share of it is not in use. */
+/** On request, a pack is rewritten when that frees at least this share of it. */
 export const WORTHWHILE = 1 / 4
 const COPY_FLOOR_BYTES_PER_SECOND = 32 * 1024 * 1024
 const BURST_BYTES = 4 * 1024 * 1024
@@ -33,7 +34,7 @@ const PAUSE_MS = 50
 const STEP = 2 // buckets by which the age threshold decreases when no pack is worth rewriting
 const LAST_RESORT = 1 / 16
 const SLICE_RECORDS = 16_384
-/** No blob is that old. */
+/** A bucket above the age of every blob: nothing is evicted. */
 const NEVER = Number.POSITIVE_INFINITY
 
 export interface ReclaimOptions {
@@ -41,7 +42,7 @@ export interface ReclaimOptions {
   readonly targetBytes: number
   readonly clock: Clock
   seconds(): number
-  /** Bytes that were taken in since the store was opened, copies left out. */
+  /** Bytes written since the store was opened, without copies. */
   ingested(): number
   packGone(pack: Pack): void
   reclaimed(event: ReclaimEvent): void
@@ -64,7 +65,7 @@ export interface ReclaimTools {
   readonly room: DiskSpace
 }
 
-/** Gets the progress of a reclaim on request, and can cancel it. */
+/** Receives the progress of a reclaim on request, and can cancel it. */
 export interface ReclaimListener {
   readonly signal: AbortSignal
   progress(progress: ReclaimProgress): void
@@ -72,7 +73,7 @@ export interface ReclaimListener {
 
 interface Asked extends ReclaimListener {
   readonly goal: ReclaimGoal
-  /** The totals when it began, and the time. */
+  /** The totals and the time when the reclaim began. */
   from: Totals
   fromSeconds: number
 }
@@ -88,13 +89,13 @@ export class Reclaimer {
   readonly #options: ReclaimOptions
   #running: Promise<void> | undefined
   #isClosed = false
-  /** Where pacing counts from. */
+  /** The start of the current pacing period. */
   #paceFrom = { ms: 0, ingested: 0 }
   #copied = 0
   #freedBytes = 0
   #copiedBytes = 0
   #evictedBlobs = 0
-  /** Requests that wait, and the request that is being processed. */
+  /** The request that waits or runs, and the request that runs now. */
   #asked: Asked | undefined
   #serving: Asked | undefined
   #wake: (() => void) | undefined
@@ -104,7 +105,7 @@ export class Reclaimer {
     this.#options = options
   }
 
-  /** Starts when there is reason to, unless it runs already. */
+  /** Starts reclaiming if it is needed and not running. */
   check(): void {
     if (this.#tools.room.waiting > 0) this.#wake?.()
     if (this.#isClosed || this.#running !== undefined || !this.#isNeeded) return
@@ -115,7 +116,7 @@ export class Reclaimer {
     return this.#running !== undefined
   }
 
-  /** Since the store was opened. */
+  /** Totals since the store was opened. */
   get totals(): Totals {
     return { freedBytes: this.#freedBytes, copiedBytes: this.#copiedBytes, evictedBlobs: this.#evictedBlobs }
   }
@@ -124,7 +125,7 @@ export class Reclaimer {
   async now(goal: ReclaimGoal, listener: ReclaimListener): Promise<ReclaimProgress> {
     if (this.#isClosed) throw new FaultError({ kind: 'unavailable', what: 'the store is closing' })
     if (this.#asked !== undefined)
-      throw invalid('space is being reclaimed already, because somebody asked: try again when that is done', 'exists')
+      throw invalid('another request is already reclaiming space: try again when it has finished', 'exists')
     const { signal } = listener
     const asked: Asked = {
       goal,
@@ -142,7 +143,8 @@ export class Reclaimer {
       this.#start(work.catch(() => {}))
       await work
       const left = await this.#leftBehind()
-      if (signal.aborted) throw new FaultError({ kind: 'cancelled', what: 'whoever asked for space has left' })
+      if (signal.aborted)
+        throw new FaultError({ kind: 'cancelled', what: 'the client that requested space disconnected' })
       if (this.#isClosed)
         throw new FaultError({ kind: 'unavailable', what: 'the server stops; what is freed stays so' })
       return this.#progressOf(asked, left)
@@ -188,7 +190,7 @@ export class Reclaimer {
     return this.#serving === undefined ? this.#options.seconds() : this.#serving.fromSeconds + 1
   }
 
-  /** The bucket of what may go at all. In bucket 0 is also what was touched since then. */
+  /** The lowest bucket that may be evicted. Bucket 0 also contains blobs that were touched after the request. */
   get #youngest(): number {
     return this.#serving === undefined ? 0 : 1
   }
@@ -225,7 +227,7 @@ export class Reclaimer {
     }
   }
 
-  /** The store's own need for space does not depend on whether a request is still active. */
+  /** Reclaims for the store's own need, which continues even when the caller of the request cancels. */
   async #needFirst(): Promise<void> {
     const serving = this.#serving
     this.#serving = undefined
@@ -277,7 +279,7 @@ export class Reclaimer {
     }
   }
 
-  /** One survey and what it leads to. */
+  /** Takes one survey and reclaims by it. */
   async #round(): Promise<void> {
     const { catalogue, packs } = this.#tools
     const freed = this.#freedBytes
@@ -358,7 +360,7 @@ export class Reclaimer {
     if (pack.synced < pack.end) await writer.flush()
     const tally = await this.#copyWanted(pack, bucket)
     if (this.#isOver) return
-    // The copies must outlive a loss of power before their source may go.
+    // The copies must survive a power cut before the source is removed.
     if (tally.bytes > 0) await writer.flush()
     if (pack.live > 0) {
       for (const record of await catalogue.recordsIn(pack.number)) {
@@ -412,7 +414,7 @@ export class Reclaimer {
       const { header } = content
       const origin = { pack: header.originPack, unit: header.originUnit }
       const intent = { kind: 'copy', from: { pack: pack.number, unit }, origin } as const
-      // The walk's window is used again, so large payloads, which the batch does not copy, are copied here.
+      // The walk reuses its window, and the batch does not copy large payloads, so they are copied here.
       const batch = writer.add(header, header.form, Buffer.from(content.payload), intent)
       batches.add(batch)
       const bytes = catalogue.bytesOf(record)

@@ -1,9 +1,9 @@
 /**
- * A record is one blob in a pack: all that is known of it, so that packs alone can rebuild the index.
+ * A record is one blob in a pack, with all its metadata, so that the packs alone can restore the index.
  *
  *    0  u32  magic "WLR1"
  *    4  u32  CRC-32 of the rest of the header
- *    8  u32  tag: space and digest function, as ../index/tag.ts puts them together
+ *    8  u32  tag: space and digest function, combined as in ../index/tag.ts
  *   12  u8   bytes of the hash        13  u8  form: 0 identity, 1 zstd        14  u16  zero
  *   16  u64  size of the blob (part of its name)
  *   24  u64  bytes of the payload as stored
@@ -12,8 +12,8 @@
  *    …       payload
  *    …  u32  CRC-32 of each 64 KiB of payload, zeros up to a multiple of 8
  *
- * All numbers are little-endian. A copy keeps its origin, so of two records with one name the later one is known even
- * when copying has put the older one behind it: that matters for the action cache, whose values change.
+ * All numbers are little-endian. A copy keeps its origin. So of two records with the same name, the newer one is known
+ * even when the older one was copied behind it. This matters for the action cache, whose values change.
  */
 import { crc32 } from 'node:zlib'
 import type { StoredForm } from '../blob-store.ts'
@@ -24,7 +24,7 @@ const MAGIC = 0x31524c57
 export const MAGIC_BYTES = Buffer.from('WLR1')
 const FIXED_BYTES = 40
 const HASH_WIDTHS: ReadonlySet<number> = new Set([16, 20, 32, 48, 64])
-/** As much as any header takes. */
+/** The size of the longest header. */
 export const MAX_HEADER_BYTES = FIXED_BYTES + 64
 
 export const spaceOf = (tag: number): number => tag >>> 4
@@ -43,11 +43,11 @@ export const tailBytes = (width: number, stored: number): number =>
 export const recordBytes = (width: number, stored: number): number =>
   aligned(headerBytes(width) + stored + 4 * blockCount(stored))
 
-/** Where a hash stands, without a copy or an object for it. */
+/** The key of a blob. It refers to a hash inside a buffer, so that no copy is needed. */
 export interface Key {
   tag: number
   hash: Uint8Array
-  /** Where the hash begins in `hash`. */
+  /** The offset of the hash in `hash`. */
   at: number
   width: number
   size: number
@@ -60,7 +60,7 @@ export interface RecordHeader extends Key {
   originUnit: number
 }
 
-/** Fills in everything but origin and CRC. */
+/** Writes everything but the origin and the CRC. */
 export function writeHeader(into: Buffer, at: number, key: Key, form: StoredForm, stored: number): void {
   into.writeUInt32LE(MAGIC, at)
   into.writeUInt32LE(key.tag, at + 8)
@@ -78,7 +78,7 @@ export function sealHeader(into: Buffer, at: number, originPack: number, originU
   into.writeUInt32LE(crc32(into.subarray(at + 8, at + headerBytes(into[at + 12] as number))), at + 4)
 }
 
-/** Undefined when there is no whole and undamaged header at this place. */
+/** Returns undefined when there is no complete and undamaged header at `at`. */
 export function readHeader(from: Buffer, at: number): RecordHeader | undefined {
   if (from.length < at + FIXED_BYTES || from.readUInt32LE(at) !== MAGIC) return undefined
   const width = from[at + 12] as number
@@ -89,7 +89,7 @@ export function readHeader(from: Buffer, at: number): RecordHeader | undefined {
   return header
 }
 
-/** Reads a header that is known to be right into an object that is used again and again. */
+/** Reads a header that is known to be valid into an object that the caller reuses. */
 export function fillHeader(header: RecordHeader, from: Buffer, at: number): void {
   header.tag = from.readUInt32LE(at + 8)
   header.hash = from
@@ -114,7 +114,10 @@ export const emptyHeader = (): RecordHeader => ({
   originUnit: 0,
 })
 
-/** Whether the header at this place is of this blob. The hot path: no object, no CRC, every byte of the name. */
+/**
+ * Whether the header at `at` belongs to this blob. This is on the hot path: it allocates no object and checks no CRC,
+ * but compares the whole key.
+ */
 export function isHeaderOf(from: Buffer, at: number, key: Key): boolean {
   if (from.length < at + FIXED_BYTES + key.width) return false
   if (from.readUInt32LE(at + 8) !== key.tag || from[at + 12] !== key.width) return false
@@ -124,7 +127,7 @@ export function isHeaderOf(from: Buffer, at: number, key: Key): boolean {
   return true
 }
 
-/** Whether each block of the payload has the CRC that stands in `table` from `at` on. */
+/** Whether the CRC of each block of the payload equals the CRC in `table` from `at` on. */
 export function areBlocksRight(payload: Uint8Array, table: Buffer, at: number): boolean {
   for (let from = 0, entry = at; from < payload.length; from += BLOCK_BYTES, entry += 4) {
     const block = payload.length <= BLOCK_BYTES ? payload : payload.subarray(from, from + BLOCK_BYTES)
@@ -133,7 +136,7 @@ export function areBlocksRight(payload: Uint8Array, table: Buffer, at: number): 
   return true
 }
 
-/** CRCs of a payload that comes in pieces of any size. */
+/** Computes the CRCs of a payload that arrives in pieces of any size. */
 export class BlockChecks {
   readonly #done: number[] = []
   #crc = 0
@@ -149,7 +152,7 @@ export class BlockChecks {
     }
   }
 
-  /** Writes the table and the zeros behind it: `tailBytes` in all. */
+  /** Writes the CRCs and the zeros behind them: `tailBytes` in total. */
   writeTail(into: Buffer, at: number, bytes: number): void {
     if (this.#have > 0) this.#endBlock()
     let to = at

@@ -1,10 +1,11 @@
 /**
- * Reads records. What is at most 64 KiB is read at once and on the spot, header, payload and CRCs with one pread; more
- * than that comes in pieces through libuv's pool, one piece ahead of its reader, into buffers that are used again.
+ * Reads records. Records of at most 64 KiB are read synchronously: header, payload and CRCs with one pread. Larger
+ * records are read in pieces by libuv's thread pool, one piece ahead of the reader, into reused buffers.
  *
- * Nothing is served unchecked: the header must have the whole name of what was asked for, and until a blob's CRCs were
- * found right once since the store was opened (or always, under `always`) each block is checked before it leaves. What
- * fails is dropped from the index and reported absent; once bytes have left, the reader is told of the loss.
+ * All bytes are checked before they are returned. The header must contain the whole key. Each block is checked by its
+ * CRC, until all CRCs of the blob were correct once since the store was opened (or on every read, with `always`). A
+ * corrupt blob is dropped from the index and reported absent. If some of its bytes were already returned, the read
+ * fails.
  */
 import { FaultError } from '../../base/fault.ts'
 import type { ReadRange } from '../blob-store.ts'
@@ -44,10 +45,10 @@ interface Open {
   readonly record: number
   readonly pack: Pack
   readonly file: DataFile
-  /** Where the payload begins. */
+  /** The position of the payload in the file. */
   readonly start: number
   readonly stored: number
-  /** The CRC of each block, when they are to be checked. */
+  /** The CRC of each block; undefined when the blocks need no check. */
   readonly table: Buffer | undefined
 }
 
@@ -66,13 +67,13 @@ export class RecordReader {
     this.#options = options
   }
 
-  /** Whether a record is read, and decompressed if need be, on the spot. */
+  /** Whether a record is read, and decompressed if it is zstd, synchronously. */
   isSmall(record: number, size: number): boolean {
     if (this.#catalogue.index.storedBytes(record) > SMALL_BYTES) return false
     return size <= SMALL_BYTES || !this.#catalogue.isZstd(record)
   }
 
-  /** The payload of a small record as it is stored; the bytes are valid until the next call. */
+  /** Returns the stored payload of a small record. The bytes are valid until the next call. */
   payloadNow(record: number, key: Key): Uint8Array | undefined {
     const stored = this.#catalogue.index.storedBytes(record)
     const pack = this.#catalogue.packOf(record)
@@ -88,14 +89,14 @@ export class RecordReader {
     return payload
   }
 
-  /** A small blob, uncompressed; the bytes are valid until the next call. */
+  /** Returns a small blob, uncompressed. The bytes are valid until the next call. */
   blobNow(record: number, key: Key): Uint8Array | undefined {
     const payload = this.payloadNow(record, key)
     if (payload === undefined || !this.#catalogue.isZstd(record)) return payload
     return decompressedNow(payload, key.size) ?? this.#lose(record, key)
   }
 
-  /** A blob of any size, uncompressed, as one piece. */
+  /** Returns a blob of any size, uncompressed, as one piece. */
   async blobWhole(key: Key): Promise<Uint8Array | undefined> {
     const record = this.#catalogue.find(key)
     if (record === NONE) return undefined
@@ -104,7 +105,7 @@ export class RecordReader {
     return pieces && gathered(pieces, key.size)
   }
 
-  /** The stored bytes as one piece, whatever their size. */
+  /** Returns the stored bytes, of any size, as one piece. */
   async payloadWhole(record: number, key: Key): Promise<Uint8Array | undefined> {
     const stored = this.#catalogue.index.storedBytes(record)
     if (stored <= SMALL_BYTES) return copied(this.payloadNow(record, key))
@@ -112,7 +113,7 @@ export class RecordReader {
     return pieces && gathered(pieces, stored)
   }
 
-  /** A blob of any size in pieces; undefined when it turns out to be bad before anything was given out. */
+  /** Returns a blob of any size in pieces; undefined when its first piece is corrupt. */
   async pieces(record: number, key: Key, range: ReadRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     const isZstd = this.#catalogue.isZstd(record)
     const end = Math.min(key.size, range.offset + (range.limit ?? key.size))
@@ -121,7 +122,7 @@ export class RecordReader {
     return stored && this.#decompressed(stored, key, range.offset, end)
   }
 
-  /** Bytes `from` to `end` of what is stored. The first piece is read and checked before this answers. */
+  /** Returns the stored bytes `from` to `end`. The first piece is read and checked before this resolves. */
   async stored(record: number, key: Key, from: number, end: number): Promise<AsyncIterable<Uint8Array> | undefined> {
     if (from >= end) return nothing()
     const open = this.#open(record, key)
@@ -144,7 +145,7 @@ export class RecordReader {
     }
   }
 
-  /** Reads a file of its own from end to end; false when it was bad, and is absent now. */
+  /** Reads a whole solo file. Returns false when the blob is corrupt; it is absent then. */
   async isSoloRight(pack: Pack, took: (bytes: number) => Promise<void>, isStopped: () => boolean): Promise<boolean> {
     const found = this.#soloKey(pack)
     if (found === undefined) return pack.live === 0
@@ -188,7 +189,8 @@ export class RecordReader {
       this.#giveBuffer(firstBuffer)
       return
     }
-    // Found anew: it may have been copied elsewhere since the first piece was read, and nothing was held meanwhile.
+    // The record is looked up again: nothing was locked since the first piece was read, and the record may have been
+    // copied.
     const record = this.#catalogue.find(key)
     const open = record === NONE ? undefined : this.#open(record, key)
     if (open === undefined) throw lossOf(key)
@@ -274,7 +276,7 @@ export class RecordReader {
     return undefined
   }
 
-  /** As much from `at` on as the buffer takes; undefined when it is not there or not right. */
+  /** Reads from `at` until the buffer is full. Returns undefined when the bytes are missing or corrupt. */
   async #readPiece(open: Open, buffer: Buffer, at: number, end: number): Promise<Uint8Array | undefined> {
     const { file, start, stored, table } = open
     const from = table === undefined ? at : at - (at % BLOCK_BYTES)
@@ -323,7 +325,7 @@ export class RecordReader {
   }
 }
 
-/** Before the first await: later, another read may have overwritten the scratch buffer. */
+/** Must be called before the first await: after it, another read may overwrite the scratch buffer. */
 const copied = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes && Buffer.from(bytes)
 
 async function gathered(pieces: AsyncIterable<Uint8Array>, bytes: number): Promise<Uint8Array | undefined> {
@@ -335,13 +337,13 @@ async function gathered(pieces: AsyncIterable<Uint8Array>, bytes: number): Promi
       have += piece.length
     }
   } catch (error) {
-    if (error instanceof FaultError && error.fault.kind === 'bug') return undefined // dropped: it is absent now
+    if (error instanceof FaultError && error.fault.kind === 'bug') return undefined // the read dropped the blob
     throw error
   }
   return whole
 }
 
-/** A missing file and an I/O error lose the blob; other errors (too many open files) are temporary. */
+/** A missing file or an I/O error means that the blob is lost. Other errors (too many open files) are temporary. */
 function lostBy(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'EIO') return undefined

@@ -1,16 +1,18 @@
 /**
- * Makes the index and the packs agree when the store is opened.
+ * Makes the index and the packs consistent when the store is opened.
  *
  *   pack   |── synced ──|── journalled ──|── written ──|── torn ──|
- *            trusted      proven, or       proven, and   cut off
- *                         dropped          admitted
+ *            trusted      verified, or     verified,     truncated
+ *                         dropped          and admitted
  *
- * After a clean close the journal is the whole truth and nothing is read. After anything else all that lies past what
- * was synced is hashed again before the store answers its first question, so that nothing unproven is ever in the index:
- * `missing` need not lie, and reads need not wait. As the writer syncs every few dozen megabytes, that takes a fraction
- * of a second. A damaged header does not end the search: the next one is looked for, and a blob found that way is
- * believed for its hash. Not so a value of the action cache: it has no hash for a name, and what looks like one may be
- * the payload of a blob that somebody made to look like it.
+ * After a clean close the journal is complete and no pack is read. After an unclean stop, all records behind the synced
+ * part are hashed again before the store serves its first call. So the index never contains an unverified blob:
+ * `missing` is correct, and reads need not wait. The writer syncs every `syncEveryBytes` (64 MiB by default), so this
+ * takes a fraction of a second.
+ *
+ * A damaged header does not end the scan: the scan searches for the next header, and its blob is verified by its hash.
+ * A value of the action cache that was found by searching is ignored, because its name is not its hash: it may be part
+ * of the payload of a blob that an attacker made to look like a record.
  */
 
 import type { PackMarks } from '../index/journal-loader.ts'
@@ -48,7 +50,9 @@ export interface RecoveryReport {
   foundBlobs: number
   droppedBlobs: number
   cutBytes: number
-  /** More of the journal than its tail was bad: everything behind it was found again in the packs. */
+  /**
+   * More than the tail of the journal is corrupt: all entries behind the corrupt block were restored from the packs.
+   */
   isJournalDamaged: boolean
 }
 
@@ -60,7 +64,7 @@ export interface RecoveryTools {
   readonly catalogue: Catalogue
 }
 
-/** Takes stock of the files. */
+/** Adds all files to the pack set, and removes incomplete uploads. */
 export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 'packs'>): Promise<void> {
   for (const name of files.list(INCOMING)) {
     packs.skipTo(Number.parseInt(name, 16))
@@ -75,7 +79,7 @@ export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 
   for (const folder of files.list(SOLO)) for (const name of files.list(`${SOLO}/${folder}`)) add(name, true)
 }
 
-/** Drops journal entries without a file, and returns the files that are too short or missing. */
+/** Drops records whose bytes are missing, and reports the files that are too short or missing. */
 export async function settle({ catalogue, packs }: RecoveryTools): Promise<TruncationReport[]> {
   const astray: number[] = []
   const short = new Map<number, TruncationReport>()
@@ -95,7 +99,7 @@ export async function settle({ catalogue, packs }: RecoveryTools): Promise<Trunc
   return [...short.values()]
 }
 
-/** Proves and finds what the journal cannot vouch for. */
+/** Verifies all records that the journal does not mark as synced, and admits those that it does not contain. */
 export async function prove(tools: RecoveryTools, marks: ReadonlyMap<number, PackMarks>): Promise<Findings> {
   const report: Findings = { provenBytes: 0, foundBlobs: 0, droppedBlobs: 0, cutBytes: 0 }
   const doubtful = [...tools.packs.all()]
@@ -121,7 +125,7 @@ export async function prove(tools: RecoveryTools, marks: ReadonlyMap<number, Pac
   return report
 }
 
-/** The records of the index that lie past what was synced, by pack. */
+/** The records of the index behind the synced part, by pack. */
 async function recordsPast({ catalogue }: RecoveryTools, doubtful: ReadonlySet<Pack>): Promise<Map<Pack, Set<number>>> {
   const past = new Map<Pack, Set<number>>()
   for (const pack of doubtful) past.set(pack, new Set())
@@ -147,11 +151,11 @@ class PackProof {
     this.#window = new Window(file)
   }
 
-  /** `unmet` is what the index holds past `from`: each is met on the way, or dropped. */
+  /** `unmet` are the records of the index behind `from`. Records that the scan does not find are dropped. */
   async run(from: number, lastJournalled: number, unmet: Set<number>): Promise<void> {
     let position = from
     let end = from
-    let isFound = false // by searching, rather than by the length of the record before
+    let isFound = false // by searching for its magic, not by the length of the previous record
     while (position < this.#pack.end) {
       const header = await this.#headerAt(position)
       if (header === undefined) {
@@ -168,7 +172,7 @@ class PackProof {
     await this.#cut(end)
   }
 
-  /** Answers with the record of the index that was at this place, if there was one. */
+  /** Returns the record of the index at this position, or NONE. */
   async #prove(position: number, bytes: number, isNew: boolean, isFound: boolean): Promise<number> {
     const { catalogue } = this.#tools
     const buffer = await this.#window.at(position, bytes)

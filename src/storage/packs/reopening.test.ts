@@ -21,7 +21,7 @@ const folder = (): string => {
   return path
 }
 
-test('what was written is there again, in every space and form', async () => {
+test('a reopened store has the blobs of every space and size, and the newest values', async () => {
   const path = folder()
   const { store } = await openOn(nodeFiles(path, 1))
   const blobs = [100, 5000, 50_000, 500_000].map((size) => random.bytes(size))
@@ -39,7 +39,7 @@ test('what was written is there again, in every space and form', async () => {
   await again.close()
 })
 
-test('a store that was not closed is gone through when it is opened, and holds all that was acknowledged', async () => {
+test('a store that was not closed is recovered at opening, with all acknowledged blobs', async () => {
   const files = forgetfulFiles()
   const { store } = await openOn(files)
   const blobs = Array.from({ length: 50 }, () => random.bytes(random.below(40_000)))
@@ -49,7 +49,7 @@ test('a store that was not closed is gone through when it is opened, and holds a
   expect(heard).toEqual(['recovered'])
 })
 
-test('a second server is refused, and told who is first', async () => {
+test('a second server is refused with the process id of the first, until the first has closed', async () => {
   const path = folder()
   const { store } = await openOn(nodeFiles(path, 4711))
   await expect(openOn(nodeFiles(path, 4712))).rejects.toThrow('is in use by process 4711')
@@ -58,7 +58,7 @@ test('a second server is refused, and told who is first', async () => {
   await next.close()
 })
 
-test('the lock of a process that died is taken over', async () => {
+test('the lock of a killed process is taken over', async () => {
   const path = folder()
   const lock = join(import.meta.dirname, 'folder-lock.ts')
   const script = `const { holdFolder } = await import(${JSON.stringify(lock)})
@@ -68,7 +68,7 @@ test('the lock of a process that died is taken over', async () => {
   await store.close()
 })
 
-test('what an upload left behind when the process died is cleared away', async () => {
+test('the file of an upload interrupted by a crash is deleted at opening', async () => {
   const files = forgetfulFiles()
   const { store } = await openOn(files)
   const bytes = random.bytes(3_000_000)
@@ -82,7 +82,7 @@ test('what an upload left behind when the process died is cleared away', async (
   expect((await bytesOf(again.space(0), digestOf(bytes)))?.equals(bytes)).toBe(true)
 })
 
-test('a journal that says mostly what was overtaken is written anew, while work goes on', async () => {
+test('a journal with mostly outdated entries is rewritten during operation', async () => {
   const files = forgetfulFiles()
   const { store, clock } = await openOn(files)
   const names = Array.from({ length: 50 }, (_, i) => Buffer.alloc(32, i))
@@ -107,7 +107,7 @@ test('a journal that says mostly what was overtaken is written anew, while work 
   expect(again.figures().blobs).toBe(50)
 })
 
-test('blobs are read from packs that had to be closed because too many were open', async () => {
+test('blobs are read from packs that were closed because of maxOpenFiles', async () => {
   const path = folder()
   const { store } = await openOn(nodeFiles(path, 1), { maxOpenFiles: 4 })
   const blobs = Array.from({ length: 40 }, () => random.bytes(30_000))
@@ -119,7 +119,7 @@ test('blobs are read from packs that had to be closed because too many were open
   await store.close()
 })
 
-test('of two values with one name, the one that was put later counts, wherever copying has left the other', async () => {
+test('after recovery the newer of two values with one name counts, in either order of their records', async () => {
   const name = Buffer.alloc(32, 9)
   const key = { tag: tagOf(VALUE_SPACE, 'sha256'), hash: name, at: 0, width: 32, size: 0 }
   const record = (text: string, pack: number, unit: number): Buffer => {

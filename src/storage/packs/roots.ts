@@ -1,6 +1,6 @@
 import type { Key } from './record-format.ts'
 
-/** Which blobs must not go, and for how many reasons each. A blob may be named before it comes. */
+/** Counts how often each blob is pinned. A blob may be pinned before it is stored. */
 export class Roots {
   readonly #counts = new Map<string, number>()
 
@@ -17,7 +17,7 @@ export class Roots {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
   }
 
-  /** True when that was the last reason. */
+  /** Returns true when the blob is no longer pinned. */
   unpin(key: Key): boolean {
     const name = nameOf(key)
     const left = (this.#counts.get(name) ?? 0) - 1

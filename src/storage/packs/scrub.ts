@@ -1,6 +1,6 @@
 /**
- * Reads all blobs again and again, at a limited rate, and drops corrupt ones: they are found while a client can still
- * upload them again.
+ * Reads all blobs again and again, at a limited rate, and drops corrupt ones, so that a client can upload them again
+ * while it still has them.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Catalogue } from './catalogue.ts'

@@ -1,7 +1,7 @@
 /**
- * How much of what has not been touched for how long, over all packs: what reclaiming decides by. Ages fall into
- * buckets that widen as they grow old (a fifth each), so one pass over the index tells it for any threshold, and twenty
- * million blobs need not be sorted. The pass yields to other work every few thousand records.
+ * Counts the bytes of all packs by the time since their last touch; reclaiming uses these counts. Ages are counted in
+ * buckets, each a fifth wider than the one before. So one pass over the index serves any threshold, and 20 million
+ * blobs need not be sorted. The pass yields to the event loop every SLICE_RECORDS records.
  */
 import type { Catalogue } from './catalogue.ts'
 
@@ -19,13 +19,13 @@ export interface SoloAge {
 }
 
 export class Survey {
-  /** Bytes that may go, by age, over everything. */
+  /** Bytes that may be evicted, by age, of all packs. */
   readonly all = new Float64Array(BUCKETS)
   readonly byPack = new Map<number, Float64Array>()
   readonly solos: SoloAge[] = []
   rootBytes = 0
 
-  /** The smallest age at which all blobs of that age or older have this total size. */
+  /** The highest bucket from which on all blobs together have at least this size. */
   bucketFor(bytes: number): number {
     let sum = 0
     for (let bucket = BUCKETS - 1; bucket > 0; bucket--) {
@@ -35,7 +35,7 @@ export class Survey {
     return 0
   }
 
-  /** Bytes of a pack's live records that are that old, or older, and may go. */
+  /** Bytes of a pack's live records that are this old or older and may be evicted. */
   coldIn(pack: number, bucket: number): number {
     const ages = this.byPack.get(pack)
     let sum = 0

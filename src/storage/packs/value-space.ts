@@ -6,7 +6,7 @@ import { REPLACE } from './pack-writer.ts'
 import { VALUE_PROOF_BYTES, VALUE_SPACE } from './proof.ts'
 import type { Key } from './record-format.ts'
 
-/** Values under names of 32 bytes: the newest counts, and they are evicted as blobs are. */
+/** Values under names of 32 bytes. A new value replaces the old one, and values are evicted like blobs. */
 export interface ValueStore {
   get(name: Uint8Array): Promise<Uint8Array | undefined>
   put(name: Uint8Array, value: Uint8Array): Promise<void>
@@ -25,7 +25,7 @@ export const valueSpace = ({ catalogue, reader, writer, room, wrote }: SpaceTool
       catalogue.touch(record)
       const place = { pack: catalogue.index.pack(record), unit: catalogue.index.offset(record) }
       const stored = await reader.payloadWhole(record, key)
-      // In several pieces, and replaced meanwhile, it may be some of the old and some of the new: it is read again.
+      // A value that is replaced while it is read in several pieces may be a mix of old and new: it is read again.
       if (catalogue.isAt(record, place)) return stored?.subarray(VALUE_PROOF_BYTES)
     }
   },

@@ -1,26 +1,31 @@
 import type { DigestList } from '../../base/digest.ts'
 import { DigestListBuilder } from '../../base/digest-list.ts'
 
-/** Beside the digits of its hash: tags, lengths, the size, and a status. */
+/**
+ * Bytes that one blob adds to a batch besides its data and the digits of its hash: tags, lengths, the size and a
+ * status.
+ */
 const AROUND_BYTES = 40
-/** A message of a few hundred KiB, however small the blobs are. */
+/** The most blobs in one batch. It keeps a message of empty blobs to a few hundred KiB. */
 const MOST_BLOBS = 4000
 
-/** The size of a blob in a batch. */
+/** Bytes that a blob takes in a batch. */
 const batchedBytes = (list: DigestList, index: number): number =>
   (list.sizes[index] as number) + list.width * 2 + AROUND_BYTES
 
-/** Divides the `wanted` digests of a list into batches of at most `maxBytes`; larger blobs are in `large`. */
+/**
+ * Divides the digests at `indices` into batches of at most `maxBytes`. Blobs larger than that are returned in `large`.
+ */
 export function digestBatches(
   list: DigestList,
-  wanted: Iterable<number>,
+  indices: Iterable<number>,
   maxBytes: number,
 ): { batches: number[][]; large: number[] } {
   const batches: number[][] = []
   const large: number[] = []
   let batch: number[] = []
   let bytes = 0
-  for (const index of wanted) {
+  for (const index of indices) {
     const more = batchedBytes(list, index)
     if (more > maxBytes) {
       large.push(index)
@@ -37,7 +42,7 @@ export function digestBatches(
   return { batches, large }
 }
 
-/** Some digests of a list as a list of their own. */
+/** Returns a list of the digests at `indexes`. */
 export function pickAt(list: DigestList, indexes: readonly number[]): DigestList {
   const builder = new DigestListBuilder(list.fn, indexes.length)
   for (const index of indexes) builder.addRaw(list.hashes, index * list.width, list.sizes[index] as number)

@@ -15,7 +15,7 @@ const big = random.bytes(9_000_000)
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
 
-/** An upstream that sends a blob in pieces, each when a test lets it. */
+/** An upstream that sends a blob in pieces, each when the test allows it. */
 function slow(bytes: Buffer, pieceBytes = 100_000) {
   let sent = 0
   let isCancelled = false
@@ -56,8 +56,8 @@ async function restOf(pieces: AsyncIterator<Uint8Array>, before: readonly Uint8A
   return Buffer.concat(all)
 }
 
-describe('a fill', () => {
-  test('hands on what came before the rest is here', async () => {
+describe('a fill from the upstream', () => {
+  test('streams each piece to the reader before the whole blob has arrived', async () => {
     const upstream = slow(big)
     const store = through({ upstream: upstream.store })
     const pieces = await reading(store, big)
@@ -67,7 +67,7 @@ describe('a fill', () => {
     expect((await restOf(pieces, [big.subarray(0, 100_000)])).equals(big)).toBe(true)
   })
 
-  test('keeps pace with its reader, and runs on alone when that one is stuck', async () => {
+  test("is limited to its reader's pace, and continues alone after the reader has stalled for 2 s", async () => {
     const clock = manualClock()
     const local = memoryStore()
     const upstream = slow(big)
@@ -87,7 +87,7 @@ describe('a fill', () => {
     expect((await restOf(pieces)).equals(big.subarray(1_000_000))).toBe(true)
   })
 
-  test('is not held up by a slow reader while another is fast', async () => {
+  test('is not delayed by a slow reader while another is fast', async () => {
     const upstream = slow(big)
     const store = through({ upstream: upstream.store })
     upstream.allow(1000)
@@ -98,7 +98,7 @@ describe('a fill', () => {
     expect((await restOf(stuck, [first])).equals(big)).toBe(true)
   })
 
-  test('goes on when its reader leaves', async () => {
+  test('continues after its reader has left', async () => {
     const local = memoryStore()
     const upstream = slow(big)
     const store = through({ upstream: upstream.store, local })
@@ -113,7 +113,7 @@ describe('a fill', () => {
     expect(await holds(local, digestOf(big))).toBe(true)
   })
 
-  test('of a very large blob ends with its last reader', async () => {
+  test('of a blob of 100 GB is cancelled when its last reader leaves', async () => {
     const upstream = slow(big)
     const store = through({ upstream: upstream.store })
     upstream.allow(5)
@@ -132,7 +132,7 @@ describe('a fill', () => {
     expect(upstream.isCancelled()).toBe(true)
   })
 
-  test('that cannot be kept harms nobody', async () => {
+  test('that cannot be stored locally still serves its readers', async () => {
     const full = new FaultError({ kind: 'exhausted', resource: 'disk', retryAfterMs: 1000 })
     const inner = memoryStore()
     let written = 0
@@ -157,7 +157,7 @@ describe('a fill', () => {
     expect(told).toEqual([full, full])
   })
 
-  test('that was not kept is asked for again by a reader who fell behind', async () => {
+  test('that was not stored is fetched again for a reader that fell behind', async () => {
     const local: BlobStore = {
       ...memoryStore(),
       write: () => ({ write: () => Promise.reject(new Error('disk')), commit: async () => {}, abort() {} }),
@@ -180,7 +180,7 @@ describe('a fill', () => {
     expect((await restOf(behind, [first])).equals(big)).toBe(true)
   })
 
-  test('from an upstream that lies ends in a fault, and nothing is kept', async () => {
+  test('with wrong bytes fails with data-loss, and is not stored', async () => {
     for (const bytes of [small, big]) {
       const wrong = Buffer.from(bytes)
       wrong[17] = ((wrong[17] as number) + 1) % 256

@@ -5,37 +5,41 @@ import type { BlobReader, BlobStore, BlobWriter, StoredForm } from '../blob-stor
 import { upstreamUnavailable } from './upstream-fault.ts'
 
 /**
- * One blob on its way from the upstream into the local store, with any number of readers along.
+ * The download of one blob from the upstream into the local store, shared by any number of readers.
  *
- * What came last stays in a short window that all readers share, so that memory is bounded by fills and not by readers.
- * The fill keeps pace with its fastest reader while that one moves; when nobody takes anything for a while it runs on
- * alone. A reader that falls out of the window waits for the end, and goes on from the local store: a slow or stuck
- * reader delays nobody else. Should the local store fail, the fill goes on for its readers, and one that fell behind asks
- * the upstream itself.
+ * All readers share one window with the last bytes, so memory grows with the number of fills, not of readers. The fill
+ * waits for its fastest reader. If no reader reads for PATIENCE_MS, the fill continues alone. A reader that falls
+ * behind the window waits for the end of the fill and continues from the local store, so a slow reader does not delay
+ * others. If the local store fails, the fill continues for its readers, and a reader that fell behind reads from the
+ * upstream.
  *
- * Readers that leave do not stop a blob of moderate size, for what is under way is nearly paid; of a larger one it ends
- * with the last of them, or clients could have us fetch gigabytes by asking and going away.
+ * When all readers disconnect, the fill of a blob of up to WORTH_FINISHING_BYTES continues, because most of its cost is
+ * spent. The fill of a larger blob stops; otherwise clients could make the server download gigabytes by connecting and
+ * disconnecting.
  */
 export interface FillOptions {
   readonly digest: Digest
   readonly local: BlobStore
   readonly clock: Pick<Clock, 'after'>
-  /** The upstream's answer, or undefined for what is not there. */
+  /** Opens the blob at the upstream. Returns undefined when the upstream does not have the blob. */
   readonly open: (signal: AbortSignal) => Promise<BlobReader | undefined>
-  /** The same for what follows the first bytes, for a reader that can have it from nowhere else. */
+  /**
+   * Opens the blob at the upstream from `offset` on, for a reader that cannot read it from the window or the local
+   * store.
+   */
   readonly openRest: (offset: number, signal: AbortSignal | undefined) => Promise<BlobReader | undefined>
   readonly notKept: (error: unknown) => void
-  /** The download failed after it had begun. */
+  /** Called when the download fails after its first byte. */
   readonly brokeOff: (error: unknown) => void
 }
 
 const WINDOW_BYTES = 1024 * 1024
 const WINDOW_PIECES = 1024
 const PATIENCE_MS = 2000
-/** A blob up to this size is downloaded to its end, even when all readers have left. */
+/** A blob up to this size is downloaded to its end, even when all readers have disconnected. */
 const WORTH_FINISHING_BYTES = 64 * 1024 * 1024
 
-const UNWANTED = upstreamUnavailable('nobody wants it any more')
+const UNREAD = upstreamUnavailable('all readers of the blob have disconnected')
 
 export class Fill {
   readonly #options: FillOptions
@@ -45,7 +49,7 @@ export class Fill {
   #first = 0
   #windowBytes = 0
   #cameBytes = 0
-  /** How far the fastest reader is. */
+  /** Bytes that the fastest reader has read. */
   #readBytes = 0
   #readers = 0
   #isPaced = true
@@ -54,9 +58,11 @@ export class Fill {
   #failure: unknown
   #changed = Promise.withResolvers<void>()
   #taken = Promise.withResolvers<void>()
-  /** Undefined when the upstream does not hold it; rejects when it cannot be asked. */
+  /**
+   * The form of the download. Undefined when the upstream does not have the blob; rejects when the upstream call fails.
+   */
   readonly opened: Promise<StoredForm | undefined>
-  /** When nothing more will come; never rejects. */
+  /** Resolves when the download has ended or failed. Never rejects. */
   readonly over: Promise<void>
 
   constructor(options: FillOptions) {
@@ -67,12 +73,14 @@ export class Fill {
     this.over = reader.then((found) => this.#run(found)).catch((error: unknown) => this.#end(error))
   }
 
-  /** A reader that starts now still gets the first piece, or reads all of the blob from the local store. */
+  /**
+   * Whether a new reader can still read the whole blob: from the first piece in the window, or from the local store.
+   */
   get isJoinable(): boolean {
     return !this.#isOver && !this.#stop.signal.aborted && (this.#isKeeping || this.#first === 0)
   }
 
-  /** Counts as a reader until all pieces were read or `signal` aborts. */
+  /** Adds a reader, which counts until it has read all pieces or `signal` aborts. */
   join(signal: AbortSignal | undefined): Reading {
     this.#readers++
     let isHere = true
@@ -95,14 +103,14 @@ export class Fill {
       for await (const piece of reader.pieces) {
         this.#push(Uint8Array.from(piece))
         writer = await this.#keep(writer, (held) => held.write(piece))
-        if (this.#readers === 0 && !this.#goesOnAlone) throw UNWANTED
+        if (this.#readers === 0 && !this.#goesOnAlone) throw UNREAD
         await this.#keepPace()
       }
       writer = await this.#keep(writer, (held) => held.commit())
       this.#end(undefined)
     } catch (error) {
       writer?.abort()
-      if (error !== UNWANTED) this.#options.brokeOff(error)
+      if (error !== UNREAD) this.#options.brokeOff(error)
       this.#end(error)
     }
   }
@@ -117,7 +125,7 @@ export class Fill {
     }
   }
 
-  /** A local store that fails is skipped from then on; readers are not affected. */
+  /** After the first error of the local store, nothing more is written to it. Readers are not affected. */
   async #keep(
     writer: BlobWriter | undefined,
     step: (writer: BlobWriter) => void | Promise<void>,
@@ -153,7 +161,7 @@ export class Fill {
     this.#noteChange()
   }
 
-  /** Waits until the fastest reader has half a window or less ahead of it, or no reader moves. */
+  /** Waits while the fastest reader is more than half a window behind, unless no reader reads for PATIENCE_MS. */
   async #keepPace(): Promise<void> {
     const isFarAhead = (): boolean => this.#cameBytes - this.#readBytes > WINDOW_BYTES / 2
     while (this.#readers > 0 && (this.#isPaced || !this.#isKeeping) && isFarAhead()) {
@@ -212,7 +220,9 @@ export class Fill {
     }
   }
 
-  /** For a reader that fell behind: what follows the first `have` bytes, once everything is here. */
+  /**
+   * Yields the bytes after the first `have`, for a reader that fell behind. Waits until the blob is in the local store.
+   */
   async *#rest(have: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     if (this.#isKeeping) await unlessAborted(this.over, signal)
     if (this.#failure !== undefined) throw this.#failure
@@ -220,7 +230,7 @@ export class Fill {
     const isZstd = (await this.opened) === 'zstd'
     const held = await local.read(digest, isZstd ? { offset: 0, acceptZstd: true } : { offset: have }, signal)
     const reader = held ?? (isZstd ? undefined : await openRest(have, signal))
-    // The blob was evicted, or is stored in another form: reading cannot continue in the middle.
+    // The blob was evicted, or is stored in another form: the read cannot continue in the middle.
     if (reader === undefined || (reader.form === 'zstd') !== isZstd)
       throw upstreamUnavailable('the rest of the blob is not here')
     let skip = isZstd ? have : 0
@@ -238,7 +248,7 @@ export interface Reading {
 
 const turnedAway = (): FaultError => new FaultError({ kind: 'cancelled', what: 'the reader turned away' })
 
-/** The shared download continues; only this reader stops waiting. */
+/** Waits for a shared download. When `signal` aborts, only this reader stops waiting. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise
   if (signal.aborted) throw turnedAway()

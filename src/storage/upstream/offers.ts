@@ -5,17 +5,17 @@ import type { Upstream } from './upstream.ts'
 /** The capabilities of an upstream that change our requests. */
 export interface Offers {
   readonly zstd: boolean
-  /** For blobs in one batch with all that is around them. */
+  /** The most bytes of blobs and their message fields in one batch. */
   readonly maxBatchBytes: number
 }
 
 const PATH = '/build.bazel.remote.execution.v2.Capabilities/GetCapabilities'
-/** The default message limit of gRPC is 4 MiB. */
+/** The default message limit of gRPC is 4 MiB; 128 KiB of it are left for the rest of the message. */
 const MOST_BATCH_BYTES = 4 * 1024 * 1024 - 128 * 1024
-/** For a server that does not advertise it. */
+/** Used for an upstream that does not implement GetCapabilities. */
 const UNSAID: Offers = { zstd: false, maxBatchBytes: MOST_BATCH_BYTES }
 
-/** Asked for when it is first needed, and once it was answered never again. */
+/** The returned function calls GetCapabilities on first use and caches the first successful answer. */
 export function offersOf(upstream: Upstream, instance: string): () => Promise<Offers> {
   let known: Promise<Offers> | undefined
   const ask = async (): Promise<Offers> => {
@@ -32,6 +32,6 @@ export function offersOf(upstream: Upstream, instance: string): () => Promise<Of
 
 function readOffers(bytes: Uint8Array): Offers {
   const { cache } = capabilitiesFromProto(bytes)
-  const said = cache.maxBatchBytes > 0 ? cache.maxBatchBytes : MOST_BATCH_BYTES
-  return { zstd: cache.compressors.includes('zstd'), maxBatchBytes: Math.min(said, MOST_BATCH_BYTES) }
+  const offered = cache.maxBatchBytes > 0 ? cache.maxBatchBytes : MOST_BATCH_BYTES
+  return { zstd: cache.compressors.includes('zstd'), maxBatchBytes: Math.min(offered, MOST_BATCH_BYTES) }
 }

@@ -3,30 +3,30 @@ import { type Fault, FaultError } from '../../base/fault.ts'
 
 /** Events of a store with an upstream. */
 export interface UpstreamEvents {
-  /** A call to the upstream failed; callers were served without it, or got a fault. */
+  /** A call to the upstream failed. The caller got an answer without the upstream, or a fault. */
   failed(doing: string, error: unknown): void
-  /** The upstream is not called for a while, and the reason. */
+  /** The upstream is not called for `ms` after `error`. */
   resting(ms: number, error: unknown): void
   /** The upstream answers again. */
   back(): void
-  /** A blob from the upstream could not be stored locally. The reader got it all the same. */
+  /** A blob from the upstream could not be stored locally. The reader still received it. */
   notKept(error: unknown): void
 }
 
 export const silentUpstream: UpstreamEvents = { failed() {}, resting() {}, back() {}, notKept() {} }
 
 /**
- * The answer to misses while the upstream is unavailable: absent, so that builds continue; or a fault, so that they
+ * The answer to misses while the upstream is unavailable: absent, so that builds continue; or a fault, so that builds
  * stop.
  */
 export type WhenDown = 'absent' | 'unavailable'
 
 export interface GuardedUpstream {
-  /** The answer of the upstream; while it is unavailable, `otherwise` or a fault, as configured. */
+  /** Returns the upstream's answer. While the upstream is unavailable, returns `otherwise` or throws, as configured. */
   ask<T>(doing: string, question: () => Promise<T>, otherwise: T): Promise<T>
-  /** Writes in the background: never rejects. */
+  /** Runs a write to the upstream. Reports failures as events and never rejects. */
   attempt(doing: string, work: () => Promise<void>): Promise<void>
-  /** For what broke off after it had begun well. */
+  /** Reports a download that failed after its first bytes. */
   failed(doing: string, error: unknown): void
 }
 
@@ -40,8 +40,8 @@ const FIRST_REST_MS = 1000
 const LONGEST_REST_MS = 30_000
 
 /**
- * Avoids waiting for an unavailable upstream: after a failure it is not called for one second, then two, up to half a
- * minute, and misses are answered at once. All components of one upstream share this state.
+ * Avoids waiting for an unavailable upstream: after a failure it is not called for 1 second, then 2, up to 30, and
+ * misses are answered at once. All components of one upstream share this state.
  */
 export function guardedUpstream({ clock, events, whenDown }: GuardOptions): GuardedUpstream {
   let restsUntil = 0
@@ -96,9 +96,9 @@ export function guardedUpstream({ clock, events, whenDown }: GuardOptions): Guar
 const isCancelled = (error: unknown): boolean => error instanceof FaultError && error.fault.kind === 'cancelled'
 
 /**
- * Kinds that mean an unavailable upstream, as opposed to one that refuses this request or has corrupt bytes for it: any
- * client can cause those.
+ * Kinds of fault that mean that the upstream is unavailable. Other kinds concern one request, and any client can cause
+ * them.
  */
 const AWAY: ReadonlySet<Fault['kind']> = new Set(['unavailable', 'exhausted', 'denied'])
-/** One that is full, or takes nothing from us, can still be read from. */
+/** For writes: an upstream that is full, or refuses our writes, can still serve reads. */
 const AWAY_FOR_WRITES: ReadonlySet<Fault['kind']> = new Set(['unavailable'])

@@ -30,8 +30,8 @@ actionCacheContract('read through an empty upstream', () => through())
 actionCacheContract('read through, and written through', () => through({ writeThrough: true }))
 actionCacheContract('read through an upstream that is down', () => through({ upstream: down, writeThrough: true }))
 
-describe('a result that only the upstream has', () => {
-  test('is handed on, and here from then on', async () => {
+describe('readThroughActions, result only in the upstream', () => {
+  test('is returned, and stored locally', async () => {
     const upstream = memoryActionCache()
     const local = memoryActionCache()
     await upstream.put('main', action, result)
@@ -40,7 +40,7 @@ describe('a result that only the upstream has', () => {
     expect(await through({ local, upstream: down }).get('main', action)).toEqual(result)
   })
 
-  test('is handed on when it cannot be kept', async () => {
+  test('is returned when it cannot be stored locally', async () => {
     const upstream = memoryActionCache()
     await upstream.put('main', action, result)
     const told: unknown[] = []
@@ -50,7 +50,7 @@ describe('a result that only the upstream has', () => {
     expect(told).toHaveLength(1)
   })
 
-  test('is a miss, or a fault where that is wanted, while the upstream is down', async () => {
+  test('is a cache miss while the upstream is down, or a fault with whenDown "unavailable"', async () => {
     expect(await through({ upstream: down }).get('main', action)).toBeUndefined()
     await expect(through({ upstream: down, whenDown: 'unavailable' }).get('main', action)).rejects.toThrow(
       'no such host',
@@ -58,7 +58,7 @@ describe('a result that only the upstream has', () => {
   })
 })
 
-test('results stay here unless they are to go through', async () => {
+test('readThroughActions puts results into the upstream only with writeThrough', async () => {
   const upstream = memoryActionCache()
   await through({ upstream }).put('main', action, result)
   expect(await upstream.get('main', action)).toBeUndefined()
@@ -66,7 +66,7 @@ test('results stay here unless they are to go through', async () => {
   expect(await upstream.get('main', action)).toEqual(result)
 })
 
-test('a name without a size goes nowhere else', async () => {
+test('readThroughActions never sends an action without a size to the upstream', async () => {
   const upstream: ActionCache = {
     get: () => Promise.reject(new Error('asked')),
     put: () => Promise.reject(new Error('told')),

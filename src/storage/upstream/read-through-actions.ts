@@ -5,17 +5,17 @@ export interface ReadThroughActionsOptions {
   readonly upstream: ActionCache
   readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
-  /** Whether results that are put here go to the upstream too. */
+  /** Whether `put` also writes the result to the upstream. */
   readonly writeThrough: boolean
 }
 
-/** Answers from the local cache, and where that has nothing from an upstream, keeping what comes. */
+/** Answers from the local cache. On a miss, reads the result from the upstream and stores it locally. */
 export const readThroughActions =
   ({ upstream, asking, events, writeThrough }: ReadThroughActionsOptions) =>
   (local: ActionCache): ActionCache => ({
     async get(instance, action) {
       const held = await local.get(instance, action)
-      // Without a size there is no name that the upstream would know.
+      // The upstream needs the size of the action, because REAPI names an action by its hash and size.
       if (held !== undefined || action.size === undefined) return held
       const came = await asking.ask('read a result', () => upstream.get(instance, action), undefined)
       if (came !== undefined) await local.put(instance, action, came).catch(events.notKept)

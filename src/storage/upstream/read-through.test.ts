@@ -25,7 +25,7 @@ function down(fault: FaultError = new FaultError({ kind: 'unavailable', what: 'n
   return { missing: fail, find: fail, readMany: fail, read: fail, writeMany: fail, write: () => writer }
 }
 
-/** Counts what an upstream is asked for. */
+/** Counts the requests to an upstream. */
 function counted(inner: BlobStore) {
   const counts = { missing: 0, readMany: 0, read: 0, readBlobs: 0 }
   const store: BlobStore = {
@@ -47,8 +47,8 @@ function counted(inner: BlobStore) {
   return { counts, store }
 }
 
-describe('what only the upstream holds', () => {
-  test('is not missing, and what neither holds is', async () => {
+describe('readThrough, blob only in the upstream', () => {
+  test('is not reported as missing; a blob in neither store is', async () => {
     const upstream = memoryStore()
     const local = memoryStore()
     const store = through({ local, upstream })
@@ -61,7 +61,7 @@ describe('what only the upstream holds', () => {
   test.each([
     ['read', (store: BlobStore, bytes: Buffer) => bytesOf(store, digestOf(bytes))],
     ['readMany', async (store: BlobStore, bytes: Buffer) => (await manyOf(store, [digestOf(bytes)]))[0]],
-  ])('is handed on by %s, and here from then on', async (_, read) => {
+  ])('is returned by %s, and read locally from then on', async (_, read) => {
     for (const bytes of [small, big]) {
       const local = memoryStore()
       const upstream = counted(memoryStore())
@@ -76,7 +76,7 @@ describe('what only the upstream holds', () => {
     }
   })
 
-  test('is fetched once for all who read it at the same time', async () => {
+  test('is fetched once for 8 concurrent readers', async () => {
     const upstream = counted(memoryStore())
     await putOne(upstream.store, big)
     const store = through({ upstream: upstream.store })
@@ -85,7 +85,7 @@ describe('what only the upstream holds', () => {
     expect(upstream.counts.read).toBe(1)
   })
 
-  test('is fetched once for all batches that ask for it at the same time, and twice in one', async () => {
+  test('is fetched once for 5 concurrent batches, also when a batch names it twice', async () => {
     const upstream = counted(memoryStore())
     const blobs = Array.from({ length: 20 }, () => random.bytes(1000))
     const digests = await put(upstream.store, ...blobs)
@@ -95,7 +95,7 @@ describe('what only the upstream holds', () => {
     expect(upstream.counts.readBlobs).toBe(20)
   })
 
-  test('passes by when a part of it is read', async () => {
+  test('is not stored locally when only a range is read', async () => {
     const local = memoryStore()
     const upstream = memoryStore()
     const digest = await putOne(upstream, big)
@@ -104,7 +104,7 @@ describe('what only the upstream holds', () => {
     expect(await holds(local, digest)).toBe(false)
   })
 
-  test('is kept and handed on in the form in which it came', async () => {
+  test('is stored and sent on as zstd when the upstream sends zstd', async () => {
     const bytes = Buffer.from('so far so good; '.repeat(30_000))
     const zstd = zstdCompressSync(bytes)
     const upstream = memoryStore()
@@ -119,10 +119,10 @@ describe('what only the upstream holds', () => {
   })
 })
 
-describe('an upstream that is down', () => {
+describe('readThrough, upstream down', () => {
   const digest = digestOf(small)
 
-  test('leaves what is here as it is, and the rest absent', async () => {
+  test('local blobs are served, and others are absent', async () => {
     const local = memoryStore()
     const here = await putOne(local, big)
     const store = through({ local, upstream: down() })
@@ -132,7 +132,7 @@ describe('an upstream that is down', () => {
     expect((await manyOf(store, [digest, here])).map((bytes) => bytes?.length)).toEqual([undefined, big.length])
   })
 
-  test('makes misses a fault where that is wanted', async () => {
+  test('an absent blob is a fault of kind unavailable with whenDown "unavailable"', async () => {
     const local = memoryStore()
     const here = await putOne(local, big)
     const store = through({ local, upstream: down(), whenDown: 'unavailable' })
@@ -143,7 +143,7 @@ describe('an upstream that is down', () => {
     expect((await bytesOf(store, here))?.equals(big)).toBe(true)
   })
 
-  test('is left alone for longer and longer, and found again when it is back', async () => {
+  test('the upstream is retried after 1, 2 and 4 s, and used again when it is back', async () => {
     const clock = manualClock()
     const inner = memoryStore()
     await putOne(inner, small)
@@ -169,7 +169,7 @@ describe('an upstream that is down', () => {
     expect(story).toEqual(['rests 1000', 'rests 2000', 'rests 4000', 'back'])
   })
 
-  test('is not thought down because it dislikes a question or holds bad bytes', async () => {
+  test('faults of kind invalid and data-loss do not count as downtime', async () => {
     const story: string[] = []
     const events = { resting: () => story.push('rests'), failed: (doing: string) => story.push(doing) }
     for (const fault of [
@@ -184,9 +184,9 @@ describe('an upstream that is down', () => {
   })
 })
 
-describe('writes', () => {
+describe('readThrough, writes', () => {
   test.each(['denied', 'exhausted'] as const)(
-    'that are %s there do not keep anybody from reading there',
+    'a write that is %s upstream does not affect reads from the upstream',
     async (kind) => {
       const fault = new FaultError(
         kind === 'denied' ? { kind, what: 'no' } : { kind, resource: 'disk', retryAfterMs: 1000 },
@@ -201,7 +201,7 @@ describe('writes', () => {
     },
   )
 
-  test('stay here unless they are to go through', async () => {
+  test('stay local without writeThrough', async () => {
     const upstream = memoryStore()
     const store = through({ upstream })
     await putOne(store, small)
@@ -209,7 +209,7 @@ describe('writes', () => {
     expect(await missingOf(upstream, [digestOf(small), digestOf(big)])).toEqual([true, true])
   })
 
-  test('that go through are here and there', async () => {
+  test('go to both stores with writeThrough', async () => {
     const upstream = memoryStore()
     const local = memoryStore()
     const store = through({ upstream, local, writeThrough: true })
@@ -221,7 +221,7 @@ describe('writes', () => {
     }
   })
 
-  test('that break off on the way there are still here', async () => {
+  test('that fail upstream halfway are still stored locally', async () => {
     const local = memoryStore()
     let aborted = 0
     const upstream: BlobStore = {

@@ -9,21 +9,21 @@ import { sharedReads } from './shared-reads.ts'
 import { bothWriter } from './write-through.ts'
 
 export interface ReadThroughOptions {
-  /** Whole blobs of the upstream are stored unverified: `upstreamStore` verifies them itself. */
+  /** Whole blobs of the upstream are stored without another check: `upstreamStore` verifies them. */
   readonly upstream: BlobStore
   readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
   readonly clock: Pick<Clock, 'after'>
-  /** Whether writes go to the upstream too. */
+  /** Whether writes also go to the upstream. */
   readonly writeThrough: boolean
 }
 
-/** Each has a window of a MiB in memory; blobs beyond that many at once pass by without being kept. */
+/** Each fill has a window of 1 MiB in memory. Further downloads are not stored locally. */
 const MOST_FILLS = 64
 
 /**
- * Reads from the local store and, on a miss, from an upstream, and stores the result locally. A failure of one does not
- * reach callers that the other can serve.
+ * Reads from the local store and, on a miss, from an upstream, and stores the result locally. A failure of one store
+ * does not affect callers that the other store can serve.
  */
 export const readThrough =
   (options: ReadThroughOptions) =>
@@ -59,7 +59,7 @@ export const readThrough =
     }
   }
 
-/** Whether the upstream holds what is not here. Nothing is asked when everything is. */
+/** Asks the upstream for the blobs that are absent locally. Sends no request when no blob is absent. */
 function missingThere(
   list: DigestList,
   absent: Uint8Array,
@@ -114,7 +114,7 @@ function downloads(local: BlobStore, { upstream, asking, events, clock }: ReadTh
   return async (digest, range, signal) => {
     const held = await local.read(digest, range, signal)
     if (held !== undefined) return held
-    // A part by itself could not be kept, nor checked: it passes by.
+    // A part of a blob can be neither verified nor stored: it is passed on as received.
     const fill = isWhole(digest, range) ? fillOf(digest, range.acceptZstd === true) : undefined
     const question = () => (fill === undefined ? upstream.read(digest, range, signal) : joined(fill, signal))
     return await asking.ask('read a blob', question, undefined)

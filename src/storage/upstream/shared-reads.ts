@@ -10,17 +10,17 @@ export interface SharedReadsOptions {
   readonly events: UpstreamEvents
 }
 
-/** In memory at once for one call. */
+/** The most bytes in memory at once for one call. */
 const MOST_BYTES = 8 * 1024 * 1024
 
 type Bytes = Uint8Array | undefined
 
-/** Reads some blobs of a list from the upstream: calls `into` for each. */
-export type SharedReads = (list: DigestList, wanted: readonly number[], into: BlobSink) => Promise<void>
+/** Reads the blobs at `indices` from the upstream and reports each to `into`. */
+export type SharedReads = (list: DigestList, indices: readonly number[], into: BlobSink) => Promise<void>
 
 /**
- * Whole blobs that are not here, fetched and kept. A blob that another call is fetching already is not fetched again,
- * but waited for: many clients that begin one build ask for the same things at the same time.
+ * Reads whole blobs that are absent locally from the upstream, and stores them. Concurrent calls share the download of
+ * a blob: many clients that start the same build request the same blobs at the same time.
  */
 export function sharedReads(local: BlobStore, { upstream, asking, events }: SharedReadsOptions): SharedReads {
   const coming = new Map<string, Promise<Bytes>>()
@@ -47,16 +47,16 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
     if (blobs.length > 0) await local.writeMany(pickAt(list, kept), blobs).catch(events.notKept)
   }
 
-  const readSome: SharedReads = async (list, wanted, into) => {
+  const readSome: SharedReads = async (list, indices, into) => {
     const keyOf = (index: number) => `${list.fn}/${blobKeyAt(list, index)}`
-    const fresh = [...new Map(wanted.map((index) => [keyOf(index), index]))].filter(([key]) => !coming.has(key))
+    const fresh = [...new Map(indices.map((index) => [keyOf(index), index]))].filter(([key]) => !coming.has(key))
     const resolvers = fresh.map(([key]) => {
       const answer = Promise.withResolvers<Bytes>()
       answer.promise.catch(() => {})
       coming.set(key, answer.promise)
       return answer
     })
-    const answers = wanted.map((index) => [index, coming.get(keyOf(index))] as const)
+    const answers = indices.map((index) => [index, coming.get(keyOf(index))] as const)
     const indexes = fresh.map(([, index]) => index)
     const fetched = fetch(pickAt(list, indexes), resolvers).finally(() => {
       for (const [key] of fresh) coming.delete(key)
@@ -69,8 +69,8 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
     // The blobs are stored locally now; later callers find them there, and memory holds at most one copy of each.
     await fetched
   }
-  return async (list, wanted, into) => {
-    const { batches, large } = digestBatches(list, wanted, MOST_BYTES)
+  return async (list, indices, into) => {
+    const { batches, large } = digestBatches(list, indices, MOST_BYTES)
     for (const some of [...batches, ...large.map((index) => [index])]) await readSome(list, some, into)
   }
 }

@@ -9,7 +9,7 @@ import { understood } from './upstream-fault.ts'
 
 export interface UpstreamActionCacheOptions {
   readonly upstream: Upstream
-  /** The upstream's name of one of our instances. */
+  /** Maps one of our instance names to the instance name at the upstream. */
   readonly instanceThere: (instance: string) => string
 }
 
@@ -40,5 +40,5 @@ export const upstreamActionCache = ({ upstream, instanceThere }: UpstreamActionC
   },
 })
 
-/** The protocol has no name of an action without its size. */
+/** REAPI names an action by its hash and size, so an action of unknown size has no name. */
 const isWholeName = (action: ActionName): action is Digest => action.size !== undefined

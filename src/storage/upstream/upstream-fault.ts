@@ -2,13 +2,12 @@ import { type Fault, FaultError } from '../../base/fault.ts'
 import { GrpcError, STATUS, STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
 import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
 
-/** The retry time for an upstream that is full and sends none. */
+/** The retry time for RESOURCE_EXHAUSTED without RetryInfo. */
 const RETRY_AFTER_MS = 1000
 
 /**
  * Translates a failure of the upstream for our callers. Its deadline and cancellation errors become `unavailable`,
- * because the caller did not cause them. Its authentication errors do as well: the caller's own credentials are not in
- * question.
+ * because the caller did not cause them.
  */
 export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError {
   if (error instanceof FaultError) return error
@@ -17,7 +16,7 @@ export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError 
   return new FaultError(faultOf(reportOf(error)), error)
 }
 
-/** The same of one blob in a batch. */
+/** Translates the status of one blob in a batch. */
 export const batchFault = (status: StatusReport): FaultError => new FaultError(faultOf(status))
 
 /** A message that cannot be decoded is an error of the upstream, not of our caller. */
@@ -35,10 +34,10 @@ export function understood<T>(read: () => T): T {
 export const upstreamUnavailable = (what: string, cause?: unknown): FaultError =>
   new FaultError({ kind: 'unavailable', what }, cause)
 
-/** Bytes that are not what was asked for: the upstream is there, and what it holds is bad. */
+/** The fault for bytes that do not match their digest: the upstream is available, but its data is corrupt. */
 export const untrue = (what: string): FaultError => new FaultError({ kind: 'bug', what, why: 'data-loss' })
 
-/** Worth another try, and safe: every call that is tried again asks or stores the same as before. */
+/** Whether to retry. Retries are safe: all calls that are retried are idempotent. */
 export const isTransient = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.unavailable
 
 export const isAbsence = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.notFound
@@ -54,8 +53,8 @@ function reportOf(error: GrpcError): StatusReport {
 }
 
 function faultOf(status: StatusReport): Fault {
-  const said = status.message.slice(0, 500)
-  const what = `the upstream says ${STATUS_NAMES[status.code] ?? status.code}: ${said}`
+  const text = status.message.slice(0, 500)
+  const what = `the upstream says ${STATUS_NAMES[status.code] ?? status.code}: ${text}`
   switch (status.code as StatusCode) {
     case STATUS.invalidArgument:
       return { kind: 'invalid', what }
@@ -71,7 +70,7 @@ function faultOf(status: StatusReport): Fault {
     case STATUS.unauthenticated:
       return { kind: 'denied', what }
     case STATUS.resourceExhausted:
-      return { kind: 'exhausted', resource: `the upstream (${said})`, retryAfterMs: retryAfterMs(status) }
+      return { kind: 'exhausted', resource: `the upstream (${text})`, retryAfterMs: retryAfterMs(status) }
     case STATUS.dataLoss:
       return { kind: 'bug', what, why: 'data-loss' }
     default:

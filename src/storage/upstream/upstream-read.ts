@@ -8,22 +8,23 @@ import type { Upstream } from './upstream.ts'
 import { isAbsence, isTransient, understood, untrue, upstreamFault, upstreamUnavailable } from './upstream-fault.ts'
 
 /**
- * One blob by ByteStream.Read. The first message is waited for before there is a reader at all, for only then is it
- * known that the blob is there. A download that breaks off goes on where it stopped, on a new connection if need be;
- * where that cannot be said, because the bytes are compressed, it ends. A reader that takes nothing stops the upstream
- * from sending; one that does not even begin in time lets go of the call, and makes another should it begin after all.
+ * Downloads one blob by ByteStream.Read. `openDownload` waits for the first message, because only this message proves
+ * that the upstream has the blob. A download that fails continues at the same offset, on a new connection if necessary.
+ * A compressed download cannot continue, because its offset is unknown: it fails. A slow reader stops the upstream from
+ * sending. If the reader does not start within the timeout, the call is cancelled; if the reader starts later, a new
+ * call is made.
  */
 export interface Download {
   readonly instance: string
   readonly digest: Digest
   readonly form: StoredForm
   readonly offset: number
-  /** How many bytes of the blob; at least one. */
+  /** The number of bytes to read; at least one. */
   readonly count: number
 }
 
 const PATH = '/google.bytestream.ByteStream/Read'
-/** In a row. */
+/** The most empty messages in a row. */
 const MOST_EMPTY_MESSAGES = 1000
 
 export async function openDownload(
@@ -36,7 +37,7 @@ export async function openDownload(
   let isGivenUp = false
   const forget = upstream.clock.after(upstream.timeoutMs, () => {
     isGivenUp = true
-    first.call.cancel('nobody reads it')
+    first.call.cancel('the reader disconnected')
   })
   const begin = async (): Promise<Opened | undefined> => {
     forget()
@@ -47,7 +48,7 @@ export async function openDownload(
 
 interface Opened {
   readonly call: ClientCall
-  /** Undefined when there was nothing. */
+  /** The first message. Undefined when the upstream sent no message. */
   readonly message: Uint8Array | undefined
 }
 
@@ -56,7 +57,7 @@ interface Progress {
   readonly have: number
 }
 
-/** Undefined when the upstream does not hold it. */
+/** Returns undefined when the upstream does not have the blob. */
 async function open(
   upstream: Upstream,
   { download, have }: Progress,
@@ -115,7 +116,7 @@ function stillThere(opened: Opened | undefined, { digest }: Download): Opened {
   return opened
 }
 
-/** Counts what came, and stops what cannot be right. */
+/** Counts the received bytes, and throws when there are too many, too few, or too many empty messages. */
 class Tally {
   readonly #download: Download
   readonly #most: number
@@ -125,7 +126,7 @@ class Tally {
   constructor(download: Download) {
     this.#download = download
     const { form, count } = download
-    // Zstd may be larger than the blob, but not by much.
+    // Compressed data may be longer than the blob: by at most an eighth and 64 KiB.
     this.#most = form === 'zstd' ? count + count / 8 + 64 * 1024 : count
   }
 
@@ -149,6 +150,6 @@ class Tally {
 
   #wrong(count: string) {
     const { digest } = this.#download
-    return untrue(`the upstream sent ${count} bytes where ${this.#download.count} of ${formatDigest(digest)} belong`)
+    return untrue(`the upstream sent ${count} instead of ${this.#download.count} bytes of ${formatDigest(digest)}`)
   }
 }

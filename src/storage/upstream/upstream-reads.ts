@@ -28,8 +28,8 @@ const PATH = '/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchRe
 const MOST_WHOLE_BYTES = 256 * 1024 * 1024
 
 /**
- * Reads whole blobs by BatchReadBlobs, and large ones by ByteStream.Read, one after the other. Blobs that arrive are
- * passed on even when another one fails; the first failure is thrown at the end.
+ * Reads whole blobs by BatchReadBlobs, and large blobs by ByteStream.Read, one after the other. Blobs that arrive are
+ * reported even when another blob fails; the first failure is thrown at the end.
  */
 export const upstreamReads =
   (options: ReadsOptions): BlobStore['readMany'] =>
@@ -78,7 +78,7 @@ async function readBatch({ upstream, instance, bulk }: ReadsOptions, list: Diges
     const answer = byKey.get(key)
     const wrong = await problemOf(bulk, list, { index, answer })
     if (wrong !== undefined) failure ??= wrong
-    else if (answer !== undefined) tell(target, key, answer.status.code === 0 ? answer.data : undefined)
+    else if (answer !== undefined) deliver(target, key, answer.status.code === 0 ? answer.data : undefined)
   }
   if (failure !== undefined) throw failure
 }
@@ -91,14 +91,15 @@ async function problemOf(
   if (answer === undefined) return upstreamUnavailable('the upstream left a blob out of its answer')
   if (answer.status.code === STATUS.notFound) return undefined
   if (answer.status.code !== 0) return batchFault(answer.status)
-  if (answer.compressor !== 0) return upstreamUnavailable('the upstream compressed a blob, which nobody asked for')
+  if (answer.compressor !== 0)
+    return upstreamUnavailable('the upstream compressed a blob although no compression was requested')
   return (await isTrue(bulk, digestAt(list, index), answer.data)) ? undefined : mismatch(list, index)
 }
 
 const mismatch = (list: DigestList, index: number): FaultError =>
   untrue(`what the upstream sent for ${formatDigest(digestAt(list, index))} does not match it`)
 
-function tell({ places, into }: Target, key: BlobKey, bytes: Uint8Array | undefined): void {
+function deliver({ places, into }: Target, key: BlobKey, bytes: Uint8Array | undefined): void {
   for (const index of places.get(key) ?? []) {
     if (bytes === undefined) into.absent(index)
     else into.found(index, bytes)
@@ -109,7 +110,7 @@ async function readLarge(options: ReadsOptions, indexes: readonly number[], targ
   let failure: unknown
   for (const index of indexes) {
     try {
-      tell(target, blobKeyAt(target.list, index), await wholeOf(options, target.list, index))
+      deliver(target, blobKeyAt(target.list, index), await wholeOf(options, target.list, index))
     } catch (error) {
       failure ??= error
     }
@@ -117,7 +118,7 @@ async function readLarge(options: ReadsOptions, indexes: readonly number[], targ
   if (failure !== undefined) throw failure
 }
 
-/** Allocates for the received bytes, not for the size in the digest, which the client chose. */
+/** Allocates memory for the received bytes, not for the size in the digest, because the client chose that size. */
 async function wholeOf(
   { upstream, instance, bulk }: ReadsOptions,
   list: DigestList,

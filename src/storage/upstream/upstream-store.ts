@@ -15,21 +15,23 @@ import { upstreamWrites } from './upstream-writes.ts'
 
 export interface UpstreamStoreOptions {
   readonly upstream: Upstream
-  /** The upstream's name for the space that this is. */
+  /** The instance name at the upstream. */
   readonly instance: string
-  /** For hashing what comes. */
+  /** Hashes received blobs. */
   readonly bulk: BulkPool
 }
 
 const FIND_MISSING = '/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs'
-/** Digests in one question: some 750 KB of SHA-256, and less than 2 MB of anything. */
+/**
+ * The most digests in one FindMissingBlobs request: about 750 KB with SHA-256, and less than 2 MB with any function.
+ */
 const MOST_DIGESTS = 10_000
-/** Batches under way at once, so that a large request takes a bounded amount of memory. */
+/** The most concurrent batches. It limits the memory of a large request. */
 const LANES = 4
 
 /**
- * The blobs of another server of the Remote Execution API. Whole blobs are checked against their digests as they come;
- * a part of one cannot be, and passes as it is.
+ * The blobs of another REAPI server. Whole blobs are verified while they are received. A part of a blob cannot be
+ * verified and is returned as received.
  */
 export function upstreamStore({ upstream, instance, bulk }: UpstreamStoreOptions): BlobStore {
   const offers = offersOf(upstream, instance)
@@ -37,7 +39,7 @@ export function upstreamStore({ upstream, instance, bulk }: UpstreamStoreOptions
     findMissing(upstream, instance, { list, absent })
   return {
     missing,
-    find: () => undefined, // the protocol names blobs by hash and size
+    find: () => undefined, // REAPI names a blob by hash and size, so a hash alone finds nothing
     readMany: upstreamReads({ upstream, instance, offers, bulk, lanes: lanes(LANES) }),
     writeMany: upstreamWrites({ upstream, instance, offers, lanes: lanes(LANES) }),
 
@@ -64,7 +66,7 @@ export function upstreamStore({ upstream, instance, bulk }: UpstreamStoreOptions
 const isWhole = ({ size }: Digest, { offset, limit }: ReadRange): boolean =>
   offset === 0 && (limit === undefined || limit >= size)
 
-/** A read of no bytes only tests for existence: the protocol has no such read, so use FindMissingBlobs. */
+/** A read of no bytes only tests for existence. ByteStream has no such read, so this sends FindMissingBlobs. */
 async function emptyReader(
   digest: Digest,
   missing: (list: DigestList, absent: Uint8Array) => Promise<void>,

@@ -10,7 +10,7 @@ import { decompressing } from '../zstd.ts'
 import type { Upstream } from './upstream.ts'
 import { understood, untrue, upstreamFault } from './upstream-fault.ts'
 
-/** Well below what servers take in one message. */
+/** The most bytes in one message; the default message limit of gRPC is 4 MiB. */
 const PIECE_BYTES = 1024 * 1024
 const PATH = '/google.bytestream.ByteStream/Write'
 const NOTHING = new Uint8Array(0)
@@ -22,9 +22,9 @@ export interface UploadTarget {
 }
 
 /**
- * One blob by ByteStream.Write. A piece is done with when it has left our hands, which it does no faster than the
- * upstream reads. The upstream may answer before it has seen everything, when it has the blob: the rest then goes
- * nowhere, and the commit succeeds.
+ * Uploads one blob by ByteStream.Write. `write` resolves when the piece is sent, so the upstream's flow control limits
+ * the rate. An upstream that already has the blob may answer early: the rest is then discarded, and the commit
+ * succeeds.
  */
 export function streamedUpload(upstream: Upstream, target: UploadTarget): BlobWriter {
   const { instance, digest, form } = target
@@ -69,11 +69,15 @@ export function streamedUpload(upstream: Upstream, target: UploadTarget): BlobWr
 
 const isThereAlready = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.alreadyExists
 
-/** For a compressed upload, servers report the received bytes, the size of the blob, or -1 because they had it. */
+/**
+ * For a compressed upload, servers report the received bytes, the size of the blob, or -1 if they already had the blob.
+ */
 const isWhole = (committed: number, { digest, form }: UploadTarget, sent: number): boolean =>
   committed === digest.size || (form === 'zstd' && (committed === sent || committed === -1))
 
-/** Takes zstd for a store that does not: hands on what it unpacks to, one piece at a time. */
+/**
+ * Accepts zstd for an upstream without zstd support: decompresses it and writes the result to `inner`, piece by piece.
+ */
 export function unpackingUpload(inner: BlobWriter, { size }: Digest): BlobWriter {
   const handed = handover()
   let have = 0
@@ -124,7 +128,7 @@ function handover() {
   return { pieces: pieces(), give: offer, end: () => void offer(undefined) }
 }
 
-/** A writer that is still being decided on. */
+/** A writer that can be used before it is known which writer it is. Its calls wait for `decided`. */
 export function eventualWriter(decided: Promise<BlobWriter>): BlobWriter {
   decided.catch(() => {})
   return {

@@ -19,7 +19,7 @@ export interface WritesOptions {
 
 const PATH = '/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs'
 
-/** One call of `writeMany`, until the last of its blobs is settled. */
+/** One call of `writeMany`, until all of its blobs are written or have failed. */
 interface Order {
   left: number
   failure: unknown
@@ -35,8 +35,8 @@ interface Parcel {
 }
 
 /**
- * Writes whole blobs by BatchUpdateBlobs. The calls of one turn share batches, and a blob of several calls is sent
- * once; a blob that is too large for a batch is streamed. Each call gets the outcome of its own blobs.
+ * Writes whole blobs by BatchUpdateBlobs. Calls in the same turn of the event loop share batches, and a blob of several
+ * calls is sent once. A blob that is too large for a batch is streamed. Each call gets the outcome of its own blobs.
  */
 export function upstreamWrites(options: WritesOptions): BlobStore['writeMany'] {
   let parcels = new Map<string, Parcel>()
@@ -83,7 +83,7 @@ async function send(options: WritesOptions, fn: DigestFunction, parcels: readonl
   }
 }
 
-/** Never rejects: the outcome goes to the waiting calls. */
+/** Never rejects: reports the outcome to the waiting calls. */
 async function sendBatch(
   { upstream, instance }: WritesOptions,
   parcels: readonly Parcel[],
@@ -98,8 +98,8 @@ async function sendBatch(
       byKey.delete(key)
       settle(parcel, status.code === 0 ? undefined : batchFault(status))
     }
-    const unsaid = upstreamUnavailable('the upstream did not say whether it took a blob')
-    for (const parcel of byKey.values()) settle(parcel, unsaid)
+    const unanswered = upstreamUnavailable('the upstream did not say whether it took a blob')
+    for (const parcel of byKey.values()) settle(parcel, unanswered)
   } catch (error) {
     for (const parcel of byKey.values()) settle(parcel, error)
   }
@@ -117,7 +117,7 @@ async function sendLarge({ upstream, instance }: WritesOptions, parcel: Parcel):
   }
 }
 
-/** Parcels come from many lists. */
+/** Makes one list of parcels from many lists. */
 function listOf(fn: DigestFunction, parcels: readonly Parcel[]): DigestList {
   const builder = new DigestListBuilder(fn, parcels.length)
   for (const { list, index } of parcels) {

@@ -3,17 +3,17 @@ import type { Channel } from '../../grpc/client/channel.ts'
 import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { isTransient, understood, upstreamFault } from './upstream-fault.ts'
 
-/** Another server of the Remote Execution API, and how patient we are with it. */
+/** The connection to another REAPI server, with its timeouts and retries. */
 export interface UpstreamOptions {
   readonly channel: Channel
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
-  /** For a whole call with one answer, tries that failed included; in a stream, for each next piece. */
+  /** The timeout of a unary call, retries included. In a stream, the timeout of each message. */
   readonly timeoutMs: number
   /** A unique name for each upload. */
   readonly newId: () => string
-  /** Further tries after UNAVAILABLE. */
+  /** The number of retries after UNAVAILABLE. */
   readonly retries?: number
-  /** The pause before the first retry; it doubles, with up to a half subtracted at random. */
+  /** The pause before the first retry. It doubles for each retry, and up to half of it is subtracted at random. */
   readonly backoffMs?: number
   readonly random?: () => number
 }
@@ -24,11 +24,11 @@ export interface Upstream {
   readonly timeoutMs: number
   readonly newId: () => string
   readonly retries: number
-  /** One question, one answer; tried again as long as that makes sense. Failures are FaultErrors. */
+  /** Makes a unary call, with retries after UNAVAILABLE. Failures are FaultErrors. */
   ask<T>(path: string, message: Uint8Array, read: (answer: Uint8Array) => T): Promise<T>
-  /** Does it again while it fails with UNAVAILABLE; `leftMs` is what remains of the timeout. */
+  /** Retries `attempt` while it fails with UNAVAILABLE. `leftMs` is the rest of the timeout. */
   retrying<T>(attempt: (leftMs: number) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Waits for the next message of a call, and cancels the call after the idle timeout. */
+  /** Waits for `sign`, and cancels the call after `timeoutMs`. */
   within<T>(call: ClientCall, sign: Promise<T>): Promise<T>
 }
 
@@ -75,7 +75,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   }
 }
 
-/** Ends early, without an error, when no caller waits any more. */
+/** Waits `ms`. Ends early, without an error, when `signal` aborts. */
 const pausing = (clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

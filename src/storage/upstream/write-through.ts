@@ -6,7 +6,10 @@ export interface There {
   readonly asking: GuardedUpstream
 }
 
-/** Writes here and there. Only here decides: an upstream that fails is left out of the rest. */
+/**
+ * Writes to the local store and to the upstream. Only the local store decides the outcome: after the upstream fails
+ * once, nothing more is written to it.
+ */
 export function bothWriter(here: BlobWriter, { there, asking }: There): BlobWriter {
   let upstream: BlobWriter | undefined
   let isOut = false

@@ -19,7 +19,7 @@ const named = (bytes: Uint8Array) => {
 }
 const digest = named(Buffer.from('content'))
 
-/** What is wrong with a result, in a store that holds these blobs; undefined when nothing is. */
+/** The problem of a result in a store with these blobs; undefined for a valid result. */
 async function problemOf(parts: ResultParts, blobs: readonly Uint8Array[] = [], mayClimb = 0) {
   const store = memoryStore()
   await store.writeMany(
@@ -70,7 +70,7 @@ test.each<[string, ResultParts, RegExp]>([
     { stdoutRaw: Buffer.alloc(200_000), stdoutDigest: { ...digest, sizeBytes: 200_000 } },
     /stdout: the 200000 inline bytes/,
   ],
-])('%s is refused', async (_, parts, problem) => {
+])('a result with %s is refused', async (_, parts, problem) => {
   expect(await problemOf(parts)).toMatch(problem)
   expect(await hasSoundOutputs(resultBytes(parts), 'sha256')).toBe(false)
 })
@@ -86,12 +86,12 @@ test.each<[string, ResultParts]>([
   ['inline content', { stdoutRaw: Buffer.from('content'), stdoutDigest: digest }],
   ['inline content without a digest', { stderrRaw: Buffer.from('other') }],
   ['much inline content', { stdoutRaw: large, stdoutDigest: named(large) }],
-])('%s are fine', async (_, parts) => {
+])('a result with %s is accepted', async (_, parts) => {
   expect(await problemOf(parts)).toBeUndefined()
   expect(await hasSoundOutputs(resultBytes(parts), 'sha256')).toBe(true)
 })
 
-test('a path climbs as far as it may, and no further', async () => {
+test('an output path may climb mayClimb levels and no further', async () => {
   expect(await problemOf(files('../../x'), [], 2)).toBeUndefined()
   expect(await problemOf(files('../../x'), [], 1)).toMatch(/leads out of the working directory/)
 })
@@ -119,14 +119,14 @@ test.each<[string, TreeParts, RegExp]>([
   ],
   ['a bad name below the root', { root: {}, children: [{ files: [{ name: '.', digest }] }] }, /is "."/],
   ['a symlink without a target', { root: { symlinks: [{ name: 'a', target: '' }] } }, /has the target ""/],
-  ['an absent child', { root: outer }, /is named in it and is not in it/],
+  ['an absent child', { root: outer }, /is referred to but not contained/],
   ['no root', { children: [child] }, /it has no root/],
-])('a tree with %s is refused', async (_, parts, problem) => {
+])('an output tree with %s is refused', async (_, parts, problem) => {
   const bytes = tree(parts)
   expect(await problemOf({ outputDirectories: [{ path: 'out', treeDigest: named(bytes) }] }, [bytes])).toMatch(problem)
 })
 
-test('a tree and what its result says of it must agree', async () => {
+test('an output tree must match the topological order and root digest that its result states', async () => {
   const sorted = tree({ root: top, children: [middle, innermost] })
   const unsorted = tree({ root: top, children: [innermost, middle] })
   const out = (treeBytes: Uint8Array, more: object) =>
@@ -138,7 +138,7 @@ test('a tree and what its result says of it must agree', async () => {
   expect(await out(sorted, { rootDirectoryDigest: named(inner) })).toMatch(/names the root/)
 })
 
-test('directories as blobs of their own are looked at, those that are there', async () => {
+test('Directory blobs of an output directory are checked if they are in the store', async () => {
   const bad = directory({ files: [{ name: '../x', digest }] })
   const root = directory({ directories: [{ name: 'd', digest: named(bad) }] })
   const parts = { outputDirectories: [{ path: 'out', rootDirectoryDigest: named(root) }] }
@@ -146,18 +146,18 @@ test('directories as blobs of their own are looked at, those that are there', as
   expect(await problemOf(parts, [root])).toBeUndefined()
 })
 
-test('a tree too large to be read whole is refused unread', async () => {
+test('an output tree over 64 MiB is refused without reading it', async () => {
   const treeDigest = { ...digest, sizeBytes: 2 ** 40 }
   expect(await problemOf({ outputDirectories: [{ path: 'out', treeDigest }] })).toMatch(/more than 67108864 bytes/)
 })
 
-test('other calls have their turn while an output directory of 20,000 directories is checked', async () => {
+test('the event loop takes other work while an output directory of 20,000 directories is checked', async () => {
   const all = flatTree(20_000)
   const root = all.at(-1) as MadeDirectory
   const result = { outputDirectories: [{ path: 'a', rootDirectoryDigest: named(root.bytes) }] }
   const blobs = all.map(({ bytes }) => bytes)
   const checked = problemOf(result, blobs)
-  // The checks of the entries in the root, after 64 KiB each, and those of 256 directories each.
+  // One turn per 64 KiB of entries in the root, and one per 256 directories.
   expect(await turnsDuring(checked)).toBeGreaterThan(root.bytes.length / 65_536 + 20_000 / 256 - 2)
   expect(await checked).toBeUndefined()
 })

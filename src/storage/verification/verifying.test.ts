@@ -19,7 +19,7 @@ const WRONG = { fault: { kind: 'invalid' } }
 blobStoreContract('verifying, before memory', () => {
   const inner = memoryStore()
   const outer = verifying(bulk)(inner)
-  // The contract names blobs by made-up digests where only names matter: those go in by the back door.
+  // The contract uses made-up digests where only names matter: those bypass the verification.
   const isMadeUp = (hash: Uint8Array) => hash.every((byte) => byte === 0xab)
   return { ...outer, writeMany: (list, blobs) => (isMadeUp(list.hashes) ? inner : outer).writeMany(list, blobs) }
 })
@@ -29,13 +29,13 @@ describe.each([
   ['of 64 KiB', 65_536],
   ['large', 700_000],
   ['larger still', 2_500_000],
-])('a blob that is %s', (_, size) => {
+])('verifying, blob that is %s', (_, size) => {
   const right = random.bytes(size)
   const wrong = Buffer.from(right)
   wrong[size >> 1] = (wrong[size >> 1] as number) ^ 1
   const digest = digestOf(right)
 
-  test('is refused when its bytes are others, and nothing is kept', async () => {
+  test('is refused as invalid when its bytes differ, and is not stored', async () => {
     const verified = store()
     await expect(upload(verified, { digest, bytes: wrong })).rejects.toMatchObject(WRONG)
     await expect(verified.writeMany(listOf([digest]), [wrong])).rejects.toMatchObject(WRONG)
@@ -47,7 +47,7 @@ describe.each([
     expect(await bytesOf(verified, digest)).toEqual(right)
   })
 
-  test('is refused when there are fewer or more bytes', async () => {
+  test('is refused as invalid when it is shorter or longer than its digest', async () => {
     const verified = store()
     for (const bytes of [right.subarray(0, size - 1), Buffer.concat([right, Buffer.alloc(1)]), Buffer.alloc(0)]) {
       await expect(upload(verified, { digest, bytes })).rejects.toMatchObject(WRONG)
@@ -59,7 +59,7 @@ describe.each([
     expect(await holds(verified, digest)).toBe(false)
   })
 
-  test('is refused when it says zstd and is not, or is cut short, or something follows it', async () => {
+  test('is refused as invalid when its zstd is malformed, truncated or followed by other bytes', async () => {
     const verified = store()
     const zstd = zstdCompressSync(right)
     for (const bytes of [right, zstd.subarray(0, zstd.length - 3), Buffer.concat([zstd, Buffer.from('x')])]) {
@@ -69,7 +69,7 @@ describe.each([
   })
 })
 
-test('zstd that unpacks to far more than it says is stopped', async () => {
+test('zstd that expands far beyond its declared size is refused with under 100 MB of memory', async () => {
   const bomb = zstdCompressSync(Buffer.alloc(200_000_000))
   for (const size of [1000, 100_000]) {
     const digest = { ...digestOf(Buffer.alloc(size)), size }
@@ -80,7 +80,7 @@ test('zstd that unpacks to far more than it says is stopped', async () => {
 })
 
 test.each(['sha256', 'sha1', 'md5', 'sha384', 'sha512', 'sha256tree', 'blake3'] as const)(
-  'blobs under %s are verified by it',
+  'blobs under %s are verified with that function',
   async (fn) => {
     const verified = store()
     for (const size of [100, 300_000]) {
@@ -95,7 +95,7 @@ test.each(['sha256', 'sha1', 'md5', 'sha384', 'sha512', 'sha256tree', 'blake3'] 
   },
 )
 
-test('an upload that goes on and on is ended when it is too long', async () => {
+test('an upload longer than its digest is refused before it ends', async () => {
   for (const size of [1000, 100_000]) {
     for (const form of ['identity', 'zstd'] as const) {
       const writer = store().write(digestOf(Buffer.alloc(size)), form)
@@ -107,7 +107,7 @@ test('an upload that goes on and on is ended when it is too long', async () => {
   }
 })
 
-test('an upload that is aborted leaves its thread free for the next', async () => {
+test('an aborted upload frees its bulk thread for the next upload', async () => {
   const verified = store()
   const bytes = random.bytes(900_000)
   for (let i = 0; i < 20; i++) {

@@ -2,20 +2,18 @@ import type { Digest, DigestList } from '../../base/digest.ts'
 import { digestAt } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { type FaultError, invalid } from '../../base/fault.ts'
-import { createHasher } from '../../base/hashing/create-hasher.ts'
 import { hashOf } from '../../base/hashing/hash-of.ts'
-import type { Hasher } from '../../base/hashing/hasher.ts'
 import type { BlobStore, BlobWriter, StoredForm } from '../blob-store.ts'
 import { type BulkPool, INLINE_BYTES, type Inspection } from '../bulk/bulk-pool.ts'
-import { decompressedNow } from '../zstd.ts'
+import { hexOf, inlineInspection } from './inline-inspection.ts'
 
 /**
- * Uploads of this size are hashed on the spot too, a little at a time as they come: another thread would need a copy of
- * every byte and a message for each piece, an eighth more of all the work that an upload is.
+ * Uploads up to this size are hashed on the main thread, piece by piece. Another thread would need a copy of every byte
+ * and a message for each piece, which adds an eighth to the CPU time of an upload.
  */
 const HASHED_AS_IT_COMES_BYTES = 2 * 1024 * 1024
 
-/** Rejects writes whose bytes do not match the digest: the store behind it never gets the commit. */
+/** Rejects writes whose bytes do not match the digest: the inner store never gets the commit. */
 export const verifying =
   (bulk: BulkPool) =>
   (inner: BlobStore): BlobStore => ({
@@ -68,50 +66,16 @@ async function inspectLarge(bulk: BulkPool, list: DigestList, blobs: readonly Ui
 function inspectionOf(bulk: BulkPool, { fn, size }: Digest, form: StoredForm): Inspection {
   const isSlow = form === 'zstd' || fn === 'sha256tree'
   if (size > (isSlow ? INLINE_BYTES : HASHED_AS_IT_COMES_BYTES)) return bulk.inspect(fn, form, size)
-  return form === 'zstd' ? smallZstd(fn, size) : smallPlain(fn)
+  return inlineInspection(fn, form, size)
 }
 
-function smallPlain(fn: Digest['fn']): Inspection {
-  const hasher = createHasher(fn)
-  let size = 0
-  return {
-    update(bytes) {
-      size += bytes.length
-      if (bytes.length > INLINE_BYTES) return hashInTurns(hasher, bytes)
-      hasher.update(bytes)
-    },
-    finish: async () => ({ hash: hasher.digest(), size }),
-    cancel() {},
-  }
-}
-
-/** Others have the loop between two parts of a long piece. */
-async function hashInTurns(hasher: Hasher, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; at += INLINE_BYTES) {
-    if (at > 0) await new Promise<void>(setImmediate)
-    hasher.update(bytes.subarray(at, at + INLINE_BYTES))
-  }
-}
-
-/** Zstd may be larger than the blob, but not by much. */
+/** Compressed data may be longer than the blob: by at most an eighth and 64 KiB. */
 const mostZstdBytes = (size: number): number => size + size / 8 + 64 * 1024
-
-function smallZstd(fn: Digest['fn'], size: number): Inspection {
-  const pieces: Uint8Array[] = []
-  return {
-    update: (bytes) => void pieces.push(new Uint8Array(bytes)),
-    async finish() {
-      const plain = decompressedNow(Buffer.concat(pieces), size)
-      return plain && { hash: hashOf(fn, plain), size: plain.length }
-    },
-    cancel() {},
-  }
-}
 
 interface Expected {
   readonly digest: Digest
   readonly inspection: Inspection
-  /** More than that cannot be right, and is not waited for. */
+  /** The most bytes of the upload. A longer upload is rejected at once. */
   readonly maxBytes: number
 }
 
@@ -129,7 +93,7 @@ function verifiedWriter(inner: BlobWriter, { digest, inspection, maxBytes }: Exp
       have += bytes.length
       if (have > maxBytes) {
         abort()
-        throw mismatch(digest, 'there are more of them')
+        throw mismatch(digest, 'more bytes were sent')
       }
       const inspected = inspection.update(bytes)
       const written = inner.write(bytes)
@@ -152,8 +116,6 @@ function verifiedWriter(inner: BlobWriter, { digest, inspection, maxBytes }: Exp
     abort,
   }
 }
-
-const hexOf = (hash: Uint8Array): string => Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex')
 
 function isAt(hash: Uint8Array, hashes: Uint8Array, at: number): boolean {
   for (let i = 0; i < hash.length; i++) if (hash[i] !== hashes[at + i]) return false

@@ -23,11 +23,6 @@ export const ERROR_ROWS: readonly MessageRow[] = [
     action: 'Correct what the message names and reload again.',
   },
   {
-    text: 'the server is stopping',
-    cause: 'The server received SIGTERM and accepts no new tasks.',
-    action: 'Send the request again after the restart; clients do this by themselves.',
-  },
-  {
     text: '…: … is not an address',
     cause: 'A listening address is neither `host:port` nor `unix:/path`.',
     action: 'Correct the flag or setting that the message names.',
@@ -93,7 +88,7 @@ export const ERROR_ROWS: readonly MessageRow[] = [
     action: 'One of the three that the message lists; the first is the safest.',
   },
   {
-    text: '… belongs to somebody else: name a folder for this worker in worker.host.work_dir',
+    text: '… is owned or writable by another user: set worker.host.work_dir to a folder of this user',
     cause: 'Another user, or a running worker, owns the folder.',
     action: 'Set `worker.host.work_dir` to a folder of its own for each worker.',
   },

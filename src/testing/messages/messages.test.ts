@@ -14,8 +14,8 @@ const errors = new Set(found.filter(({ kind }) => kind === 'fault').map(({ text 
 describe.each<[string, ReadonlySet<string>, readonly MessageRow[]]>([
   ['log line', logs, LOG_ROWS],
   ['start error', errors, ERROR_ROWS],
-])('every %s', (_, texts, rows) => {
-  test('has a row in its table, and every row has a message', () => {
+])('messages of kind %s', (_, texts, rows) => {
+  test('each has a row in its table, and each row has a message', () => {
     const known = new Set(rows.map(({ text }) => text))
     expect({
       withoutRow: [...texts].filter((text) => !known.has(text)),
@@ -24,11 +24,11 @@ describe.each<[string, ReadonlySet<string>, readonly MessageRow[]]>([
   })
 })
 
-test('docs/guide/troubleshooting.md is current: npm run messages writes it', () => {
+test('docs/guide/troubleshooting.md is up to date (if not: npm run messages)', () => {
   expect(committedPage()).toBe(currentPage(found))
 })
 
-test('messages are found in all their forms', () => {
+test('messages are found in log calls, faults, templates and conditional expressions', () => {
   const source = `
     log.warn({ id }, 'one')
     shell.log.error({}, isLate ? 'two' : 'three')

@@ -64,8 +64,8 @@ export const callsIn = (page: Page): ExampleCall[] =>
   blocksOf(page, 'sh', 'console')
     .flatMap((block) => block.split('\n'))
     .flatMap((line) =>
-      [...line.matchAll(/\bwindlass ([a-z][^|;&#]*)/g)].map(([, said = '']) => {
-        const [words = ''] = said.split(/ -- |'/)
+      [...line.matchAll(/\bwindlass ([a-z][^|;&#]*)/g)].map(([, printed = '']) => {
+        const [words = ''] = printed.split(/ -- |'/)
         const [first = '', second = ''] = words.split(' ')
         const command = HAVE_COMMANDS_BELOW.has(first) && /^[a-z]+$/.test(second) ? [first, second] : [first]
         return { command, flags: [...words.matchAll(/(?<=\s)--[a-z][a-z-]+/g)].map(([flag]) => flag), line }

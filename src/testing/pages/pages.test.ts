@@ -16,17 +16,17 @@ const guide = pages.filter(({ path }) => path.startsWith('docs/guide/'))
 const isThere = (path: string): boolean => existsSync(join(ROOT, path))
 
 async function helpOf(command: readonly string[]): Promise<string> {
-  const said: string[] = []
-  const say = (text: string) => void said.push(text)
+  const printed: string[] = []
+  const send = (text: string) => void printed.push(text)
   const signals = Object.assign(new EventEmitter(), { exit: () => {} })
   await run([...command, '--help'], {
     ...{ env: {}, home: '/', platform: '', self: ['windlass'], outIsTerminal: false, errIsTerminal: false },
-    ...{ signals, out: say, err: say },
+    ...{ signals, out: send, err: send },
   })
-  return said.join('')
+  return printed.join('')
 }
 
-test('every link leads to a page that is there, and to a heading that it has', () => {
+test('every link leads to an existing page and heading', () => {
   const lost = pages.flatMap((page) =>
     linksOf(page)
       .filter(({ path, heading }) => {
@@ -39,7 +39,7 @@ test('every link leads to a page that is there, and to a heading that it has', (
   expect(lost).toEqual([])
 })
 
-test('files and scripts that are named are there', () => {
+test('every file and npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const lost = pages.flatMap((page) => [
     ...pathsIn(page).filter((path) => !isThere(path)),
@@ -48,7 +48,7 @@ test('files and scripts that are named are there', () => {
   expect(lost).toEqual([])
 })
 
-test('the front page names every page of the guide', () => {
+test('README.md links to every page of the guide', () => {
   const [front] = pages.filter(({ path }) => path === 'README.md')
   const linked = new Set(front && linksOf(front).map(({ path }) => path))
   expect(guide.map(({ path }) => path).filter((path) => !linked.has(path))).toEqual([])
@@ -64,7 +64,7 @@ test('CONTRIBUTING maps every folder of code to its tests, and every folder of t
   expect(lost).toEqual([])
 })
 
-test('flags in examples are those of the command', async () => {
+test('every flag in an example is a flag of its command', async () => {
   expect(pages.flatMap(callsIn).length).toBeGreaterThan(50)
   const wrong: string[] = []
   for (const page of pages) {
@@ -86,22 +86,22 @@ async function allFlags(command: readonly string[]): Promise<string[]> {
   return [...own, ...below.flat()]
 }
 
-test('every flag is told of somewhere', async () => {
+test('every flag is documented', async () => {
   const flags = new Set(await allFlags([]))
   expect(flags.size).toBeGreaterThan(40)
   const words = pages.map(({ text }) => text).join('\n')
-  const untold = [...flags].filter((flag) => flag !== '--help' && flag !== '--version' && !words.includes(flag))
-  expect(untold).toEqual([])
+  const undocumented = [...flags].filter((flag) => flag !== '--help' && flag !== '--version' && !words.includes(flag))
+  expect(undocumented).toEqual([])
 })
 
-test('settings in examples are known, and have values that they may have', () => {
+test('every setting in an example is known and has a valid value', () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-pages-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'example.toml')
   const tables = new Set(FIELDS.map(({ key }) => key.split('.')[0]))
   const examples = guide
     .flatMap((page) => blocksOf(page, 'toml'))
-    .filter((block) => tables.has(/^\[(\w+)/m.exec(block)?.[1] ?? '')) // languages are files of this kind, too
+    .filter((block) => tables.has(/^\[(\w+)/m.exec(block)?.[1] ?? '')) // language files are TOML, too
   expect(examples.length).toBeGreaterThan(5)
   for (const example of examples) {
     writeFileSync(file, example)

@@ -6,7 +6,7 @@ import { foldersPicture } from './folders-picture.ts'
 import { taskPicture } from './task-picture.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../../docs/pictures')
-/** `app` imports almost every folder; the picture shows the three that say what the program is. */
+/** `app` imports almost every folder; the picture shows the three that describe the program. */
 const APP = { app: ['doors', 'worker', 'client'] }
 
 /** The pictures of ARCHITECTURE.md by file name, drawn from the tables that they show. */

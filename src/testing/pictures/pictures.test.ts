@@ -3,7 +3,7 @@ import { committedPicture, pictures } from './draw.ts'
 import { foldersPicture } from './folders-picture.ts'
 import { taskPicture } from './task-picture.ts'
 
-test.each(Object.entries(pictures()))('docs/pictures/%s is current: npm run pictures writes it', (name, drawn) => {
+test.each(Object.entries(pictures()))('docs/pictures/%s is up to date (if not: npm run pictures)', (name, drawn) => {
   expect(committedPicture(name)).toBe(drawn)
 })
 
@@ -14,12 +14,12 @@ describe('the picture of the folders', () => {
     expect(drawn.match(/class="arrow"/g)).toHaveLength(2)
   })
 
-  test('is drawn when folders import each other', () => {
+  test('can be drawn when folders import each other', () => {
     expect(foldersPicture({ a: ['b'], b: ['a'] }, []).match(/class="arrow"/g)).toHaveLength(1)
   })
 })
 
-test('the picture of a task has an arrow with its name for every move, and marks final states', () => {
+test('the picture of a task has a named arrow for every move, and marks final states', () => {
   const drawn = taskPicture({ one: { go: 'two', stop: 'end' }, two: { back: 'one' }, end: {} })
   expect(drawn.match(/class="arrow"/g)).toHaveLength(3)
   for (const name of ['go', 'stop', 'back', 'one', 'two', 'end']) expect(drawn).toContain(`>${name}<`)

@@ -4,7 +4,7 @@ import { isNode, type Node, type SourceFile, walk } from './source-file.ts'
 
 const SUFFIX = /.(Manager|Helper|Handler|Impl|Base)$/
 
-/** Names that say nothing about what a thing does. */
+/** Names that do not describe what a thing does. */
 export const emptyNames = (files: readonly SourceFile[]): string[] =>
   files.flatMap(({ path, program, lineAt }) =>
     exportedNames(program)

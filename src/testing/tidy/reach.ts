@@ -13,7 +13,7 @@ export const ARROWS: Reach = {
   scheduler: GROUND,
   workflow: GROUND,
   runtimes: GROUND,
-  'cwl-runner': [...GROUND, 'workflow', 'runtimes'],
+  'cwl-runner': [...GROUND, 'workflow', 'runtimes', 'stagers', 'worker', 'services'],
   wire: GROUND,
   storage: [...GROUND, 'wire', 'grpc'],
   stagers: [...GROUND, 'storage'],

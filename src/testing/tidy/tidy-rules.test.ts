@@ -11,10 +11,10 @@ import { parseSource } from './source-file.ts'
 
 const tree = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => parseSource(path, text))
 
-describe('imports', () => {
+describe('import rules', () => {
   const REACH = { base: [], model: ['base'], doors: ['base'], testing: ['base'] }
 
-  test('that have no arrow are found, types and lazy ones included', () => {
+  test('report imports that REACH does not allow, including types and lazy imports', () => {
     const files = tree({
       'src/base/a.ts': `\nimport { b } from '../model/b.ts'\nimport type { C } from '../doors/c.ts'\nimport 'node:fs'`,
       'src/model/b.ts': `import '../base/a.ts'\nimport './other.ts'\nawait import('../doors/c.ts')`,
@@ -28,7 +28,7 @@ describe('imports', () => {
     ])
   })
 
-  test('of testing are for tests', () => {
+  test('allow imports of src/testing only in tests', () => {
     const files = tree({
       'src/base/a.ts': `import '../testing/t.ts'`,
       'src/base/a.test.ts': `import '../testing/t.ts'`,
@@ -37,18 +37,18 @@ describe('imports', () => {
     expect(outOfReach(files, REACH)).toEqual(['src/base/a.ts:1 base/ may not import testing/'])
   })
 
-  test('do not lead out of src', () => {
+  test('report imports from outside src', () => {
     const files = tree({ 'src/base/a.ts': `import '../../bench/run.ts'\nimport '../../package.json'` })
     expect(outOfReach(files, REACH)).toEqual(['src/base/a.ts:1 base/ may not import bench/'])
   })
 
-  test('of a folder that nobody placed are found', () => {
+  test('report a folder that is not in the REACH table', () => {
     expect(outOfReach(tree({ 'src/misc/a.ts': '' }), REACH)).toEqual([
       'src/misc/a.ts:1 misc/ is not in the REACH table',
     ])
   })
 
-  test('in a ring are found, unless they are of types', () => {
+  test('report cycles of value imports, and not of type imports', () => {
     const ring = { 'src/a.ts': `import './b.ts'`, 'src/b.ts': `export * from './c.ts'` }
     expect(cycles(tree({ ...ring, 'src/c.ts': `import { a } from './a.ts'` }))).toEqual([
       'src/a.ts → src/b.ts → src/c.ts → src/a.ts',
@@ -57,7 +57,7 @@ describe('imports', () => {
     expect(cycles(tree({ ...ring, 'src/c.ts': `import { type A } from './a.ts'` }))).toHaveLength(1)
   })
 
-  test('that form a cycle of types are found, among files and among folders', () => {
+  test('importCycles reports cycles of type imports among files and folders', () => {
     const files = tree({
       'src/a/one.ts': `import type { Two } from './two.ts'`,
       'src/a/two.ts': `import type { One } from './one.ts'\nimport '../b/three.ts'`,
@@ -68,7 +68,7 @@ describe('imports', () => {
     expect(importCycles(files)).toEqual(['src/a/one.ts ↔ src/a/two.ts ↔ src/b/three.ts', 'src/a ↔ src/b'])
   })
 
-  test('of a folder and its sub-folder in both directions are a cycle', () => {
+  test('importCycles reports a folder and its sub-folder that import each other', () => {
     const files = tree({
       'src/a/one.ts': `import './in/two.ts'`,
       'src/a/in/two.ts': `import '../three.ts'`,
@@ -80,7 +80,7 @@ describe('imports', () => {
     ).toEqual([])
   })
 
-  test('of an upper layer are found', () => {
+  test('report imports of a higher layer', () => {
     const layers = { 'src/a': { low: [], high: ['low'], '.': ['low', 'high'] } }
     const files = tree({
       'src/a/low/one.ts': `import type { Two } from '../high/two.ts'\nimport '../top.ts'\nimport '../../b/out.ts'`,
@@ -96,7 +96,7 @@ describe('imports', () => {
     ])
   })
 
-  test('of generated code are found', () => {
+  test('report imports of generated code', () => {
     const files = tree({
       'src/wire/a.ts': `import './gen/x.ts'`,
       'src/doors/b.ts': `import type { X } from '../wire/gen/x.ts'`,
@@ -106,7 +106,7 @@ describe('imports', () => {
     ])
   })
 
-  test('that lead nowhere leave orphans', () => {
+  test('report files that no file imports', () => {
     const files = tree({
       'src/cli/main.ts': `import './a.ts'`,
       'src/cli/a.ts': `new Worker(new URL('./thread.ts', import.meta.url))`,
@@ -117,12 +117,12 @@ describe('imports', () => {
   })
 })
 
-test('any is found wherever a type may stand', () => {
+test('explicitAny reports any in every type position', () => {
   const files = tree({ 'src/a.ts': `const any = 1 // any\nlet x: any\nconst y = x as any[]\nfunction f<T = any>() {}` })
   expect(explicitAny(files)).toEqual(['src/a.ts:2 any', 'src/a.ts:3 any', 'src/a.ts:4 any'])
 })
 
-describe('the machine', () => {
+describe('ambient access rule', () => {
   const found = (text: string) => ambient(tree({ 'src/base/a.ts': text }), () => false)
 
   test.each([
@@ -139,7 +139,7 @@ describe('the machine', () => {
     ['crypto.randomUUID()', 'crypto.randomUUID'],
     [`import { env } from 'node:process'`, 'node:process'],
     [`import { setTimeout as sleep } from 'node:timers/promises'`, 'node:timers/promises'],
-  ])('is seen in %s', (text, name) => {
+  ])('reports %s', (text, name) => {
     expect(found(text)).toEqual([`src/base/a.ts:1 uses ${name}`])
   })
 
@@ -151,16 +151,16 @@ describe('the machine', () => {
     'setImmediate(() => {})',
     'export const run = (process: { kill(): void }) => process.kill()',
     'interface Room { process: number }',
-  ])('is not seen in %s', (text) => {
+  ])('does not report %s', (text) => {
     expect(found(text)).toEqual([])
   })
 
-  test('may be seen where it is let in', () => {
+  test('does not report files that are exempt', () => {
     expect(ambient(tree({ 'src/app/a.ts': 'process.exit()' }), (path) => path.startsWith('src/app/'))).toEqual([])
   })
 })
 
-test('files and functions that are too long are found, with the name of the function', () => {
+test('oversized reports files and functions over the limits, with the function name', () => {
   const lines = '\n'.repeat(5)
   const files = tree({
     'src/a.ts': `export function long() {${lines}}\nexport const short = () => {}\n`,
@@ -173,7 +173,7 @@ test('files and functions that are too long are found, with the name of the func
   ])
 })
 
-test('names and folders that say nothing are found', () => {
+test('emptyNames and emptyFolders report meaningless suffixes and folder names', () => {
   const text = `export class TaskManager {}\nexport const a = 1, fooImpl = 2\nexport type { B as XBase }\nconst inner = 1 as unknown\nexport interface Handler {}\nclass OwnHelper {}`
   expect(emptyNames(tree({ 'src/a.ts': text }))).toEqual([
     'src/a.ts:1 TaskManager ends in Manager',
@@ -185,7 +185,7 @@ test('names and folders that say nothing are found', () => {
   ])
 })
 
-test('barrels are found by name and by what they do', () => {
+test('barrels are reported by file name and by content', () => {
   const files = tree({
     'src/a/index.ts': 'export const a = 1',
     'src/a/all.ts': `export * from './b.ts'\nexport { c } from './c.ts'`,
@@ -194,7 +194,7 @@ test('barrels are found by name and by what they do', () => {
   expect(barrels(files)).toEqual(['src/a/index.ts:1 is a barrel', 'src/a/all.ts:1 is a barrel'])
 })
 
-test('banned words are found in any text of the tree', () => {
+test('banned words are reported in every text file, and not in images', () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-tidy-'))
   writeFileSync(join(folder, 'Makefile'), 'all:\n\techo forbidden')
   writeFileSync(join(folder, 'image.png'), 'forbidden')
@@ -202,7 +202,7 @@ test('banned words are found in any text of the tree', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('folders with too many files are found; tests are not counted', () => {
+test('crowdedFolders reports folders with too many files, tests not counted', () => {
   const paths = ['src/a/1.ts', 'src/a/2.ts', 'src/a/3.ts', 'src/b/1.ts', 'src/b/1.test.ts', 'src/b/2.ts']
   expect(crowdedFolders(paths, 2)).toEqual(['src/a has 3 files'])
 })

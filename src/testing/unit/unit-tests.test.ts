@@ -4,12 +4,12 @@ import { unitRule, unitTests } from './unit-tests.ts'
 
 const isUnit = (files: Record<string, string>): boolean => unitRule((path) => files[path] ?? '')('src/a.test.ts')
 
-describe('a test is a unit test', () => {
-  test('when the modules that it loads start nothing', () => {
+describe('a unit test', () => {
+  test('loads only modules that start nothing', () => {
     expect(isUnit({ 'src/a.test.ts': `import { b } from './b.ts'`, 'src/b.ts': `import 'node:fs'` })).toBe(true)
   })
 
-  test('when it imports only types of a module that starts something', () => {
+  test('may import types of a module that starts something', () => {
     const files = {
       'src/a.test.ts': `import type { B } from './b.ts'\nimport type { Socket, Server } from 'node:net'`,
       'src/b.ts': `import 'node:child_process'`,
@@ -18,7 +18,7 @@ describe('a test is a unit test', () => {
   })
 })
 
-describe('a test is no unit test', () => {
+describe('a test that is not a unit test', () => {
   test.each([
     `import { spawn } from 'node:child_process'`,
     `import { Worker } from 'node:worker_threads'`,
@@ -28,7 +28,7 @@ describe('a test is no unit test', () => {
     `import * as http from 'node:http'`,
     `import { WebSocketServer } from 'ws'`,
     `const net = await import('node:child_process')`,
-  ])('when it has %s', (text) => {
+  ])('contains %s', (text) => {
     expect(isUnit({ 'src/a.test.ts': text })).toBe(false)
   })
 
@@ -39,13 +39,13 @@ describe('a test is no unit test', () => {
     `export { b } from './b.ts'`,
     `const { b } = await import('./b.ts')`,
     `start(new URL('./b.ts', import.meta.url))`,
-  ])('when it reaches such a module by %s', (text) => {
+  ])('imports a module that starts something by %s', (text) => {
     const files = { 'src/a.test.ts': text, 'src/b.ts': `import './c/c.ts'`, 'src/c/c.ts': `import 'node:cluster'` }
     expect(isUnit(files)).toBe(false)
   })
 })
 
-test('the rule finds most tests under src, and none that runs a server', () => {
+test('the rule finds more than 200 unit tests under src, and none that runs a server', () => {
   const found = unitTests(resolve(import.meta.dirname, '../../..'))
   expect(found.length).toBeGreaterThan(200)
   expect(found.filter((path) => path.startsWith('src/scheduler/')).length).toBeGreaterThan(10)

@@ -13,7 +13,7 @@ const LONGEST_INTERVAL_MS = 3_600_000
 export const watchGridToProto = (intervalMs: number): Uint8Array =>
   proto.WatchGridRequest.encode({ intervalMs }).finish()
 
-/** How often, within what is done. */
+/** Interval bounds, in milliseconds. */
 export function watchGridFromProto(bytes: Uint8Array): number {
   const named = { name: 'WatchGridRequest', shape: { 1: 'number' } } as const
   const { intervalMs } = decodeWellFormed(proto.WatchGridRequest, bytes, named)
@@ -39,7 +39,7 @@ export function gridFiguresFromProto(bytes: Uint8Array): GridFigures {
   return { ...from, tasks: counted(from.tasks, TASK_STATES), workers: counted(from.workers, WORKER_STATES) }
 }
 
-/** The states that there are; none at all for those that nothing is in. */
+/** Leaves out states with a count of 0, and states that this version does not know. */
 function counted<State extends string>(
   counts: Readonly<Record<string, number | undefined>>,
   states: readonly State[],

@@ -7,11 +7,11 @@ import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 /** The messages of windlass.grid.v1.GridAdmin that are about workers. */
 export const workersRequestToProto = (): Uint8Array => new Uint8Array(0)
 
-/** There is nothing in it yet, but what came must be a message. */
+/** The message has no fields yet, but its bytes must be well-formed. */
 export const workersRequestFromProto = (bytes: Uint8Array): void =>
   void decodeWellFormed(proto.ListWorkersRequest, bytes, { name: 'ListWorkersRequest', shape: {} })
 
-/** Field 7 is left out: no shape has a word for fractions, and the decoder takes it or leaves it. */
+/** Field 7 is left out: a shape has no type for doubles; the generated decoder checks its wire type. */
 const WORKER: Shape = {
   ...{ 1: 'text', 2: 'text', 3: 'text', 4: 'number', 5: 'number', 6: { 1: 'text', 2: 'text' } },
   ...{ 8: 'number', 9: 'number', 10: 'number', 11: 'number', 12: { 1: 'text', 2: 'text' } },
@@ -50,7 +50,7 @@ export interface DrainRequest {
   readonly shutdown: boolean
 }
 
-export const drainToProto = (wish: DrainRequest): Uint8Array => proto.DrainWorkerRequest.encode(wish).finish()
+export const drainToProto = (request: DrainRequest): Uint8Array => proto.DrainWorkerRequest.encode(request).finish()
 
 export const drainFromProto = (bytes: Uint8Array): DrainRequest =>
   decodeWellFormed(proto.DrainWorkerRequest, bytes, {

@@ -54,8 +54,8 @@ const FRESH: TaskView = {
   ...{ exitCode: undefined, command: [], actionDigest: undefined, reason: '' },
 }
 
-describe('tasks', () => {
-  test('come back as they went, an exit code of 0 and none at all told apart', () => {
+describe('task messages', () => {
+  test('round-trip, with exit code 0 distinct from no exit code', () => {
     for (const task of [TASK, FRESH]) expect(taskFromProto(taskToProto(task))).toEqual(task)
     const page = { tasks: [TASK, FRESH], next: '17' }
     expect(taskPageFromProto(taskPageToProto(page))).toEqual(page)
@@ -63,7 +63,7 @@ describe('tasks', () => {
     expect(judged('windlass.grid.v1.GetTaskResponse', taskToProto(TASK))).toMatchObject({ task: { exitCode: 0 } })
   })
 
-  test('a list is asked for with all or nothing said', () => {
+  test('a task query round-trips, and an empty one has defaults and a limit of 100', () => {
     const all = { instance: '', states: ['running', 'queued'] as const, limit: 7, cursor: '5' }
     expect(taskQueryFromProto(taskQueryToProto(all))).toEqual(all)
     expect(taskQueryFromProto(new Uint8Array())).toEqual({
@@ -75,39 +75,41 @@ describe('tasks', () => {
   test.each([
     ['a state that there is not', [0x12, 1, 0x78], '"x" is no state of a task'],
     ['an instance that cannot be', [0x0a, 1, 0x2f], 'the instance name has an empty segment'],
-    ['a page of less than nothing', [0x18, ...Array(9).fill(0xff), 1], 'page_size is negative'],
+    ['a page of negative number of missed bytes', [0x18, ...Array(9).fill(0xff), 1], 'page_size is negative'],
     ['text for a number', [0x1a, 0], 'malformed ListTasksRequest'],
-  ])('%s is refused', (_, bytes, words) => {
+  ])('a task query with %s is refused', (_, bytes, words) => {
     expect(() => taskQueryFromProto(Uint8Array.from(bytes))).toThrow(words)
   })
 
-  test('names, reasons and wishes come back as they went', () => {
+  test('task names, reasons and follow requests round-trip', () => {
     expect(taskNameFromProto(taskNameToProto('main/operations/x'))).toBe('main/operations/x')
     expect(reasonsFromProto(reasonsToProto(['one', 'two']))).toEqual(['one', 'two'])
     for (const once of [true, false])
       expect(followFromProto(followToProto({ name: 'a', once }))).toEqual({ name: 'a', once })
   })
 
-  test('pieces of output come back as they went', () => {
+  test('pieces of output round-trip, and a negative number of missed bytes is refused', () => {
     for (const stream of ['stdout', 'stderr'] as const) {
       const piece = { stream, attempt: 3, bytes: Uint8Array.of(0, 255), missed: 9_000_000_000 }
       expect(printedFromProto(printedToProto(piece))).toEqual(piece)
     }
-    expect(() => printedFromProto(Uint8Array.from([0x20, ...Array(9).fill(0xff), 1]))).toThrow('less than nothing')
+    expect(() => printedFromProto(Uint8Array.from([0x20, ...Array(9).fill(0xff), 1]))).toThrow(
+      'negative number of missed bytes',
+    )
   })
 
-  test('a server that leaves the task out, or makes up a state, is not believed', () => {
+  test('a reply without a task or with an unknown state is refused', () => {
     expect(() => taskFromProto(new Uint8Array())).toThrow('there is no task')
     expect(() => taskFromProto(Uint8Array.from([0x0a, 3, 0x2a, 1, 0x78]))).toThrow('is no state')
   })
 
-  test('what a task is about is read from its command', () => {
+  test('argvFromProto reads the arguments of a Command', () => {
     expect(argvFromProto(Uint8Array.from([0x0a, 1, 0x61, 0x0a, 0]))).toEqual(['a', ''])
     expect(() => argvFromProto(Uint8Array.from([0x0a, 9]))).toThrow('malformed Command')
   })
 })
 
-describe('workers', () => {
+describe('worker messages', () => {
   const worker: WorkerInView = {
     worker: 'w1',
     state: 'DRAINING',
@@ -126,20 +128,20 @@ describe('workers', () => {
     about: { host: 'h', isolation: 'none' },
   }
 
-  test('come back as they went', () => {
+  test('round-trip, and an unknown worker state is refused', () => {
     expect(workersFromProto(workersToProto([worker]))).toEqual([worker])
     expect(workersRequestFromProto(workersRequestToProto())).toBeUndefined()
     expect(() => workersFromProto(Uint8Array.from([0x0a, 3, 0x12, 1, 0x78]))).toThrow('is no state of a worker')
   })
 
-  test('what is wanted of one comes back as it went', () => {
+  test('drain and resume requests round-trip', () => {
     expect(drainFromProto(drainToProto({ worker: 'w', shutdown: true }))).toEqual({ worker: 'w', shutdown: true })
     expect(resumeFromProto(resumeToProto('w'))).toBe('w')
     expect(doneFromProto(new Uint8Array())).toBeUndefined()
   })
 })
 
-describe('figures', () => {
+describe('grid figures', () => {
   const figures: GridFigures = {
     now: 1_760_000_000_000,
     queued: 5,
@@ -154,13 +156,13 @@ describe('figures', () => {
     journalTrouble: 'disk full',
   }
 
-  test('come back as they went, and no state that we do not know with them', () => {
+  test('round-trip, without unknown task states', () => {
     expect(gridFiguresFromProto(gridFiguresToProto(figures))).toEqual(figures)
     const odd = { ...figures, tasks: { running: 2, queued: 0, odd: 1, toString: 7 } }
     expect(gridFiguresFromProto(gridFiguresToProto(odd)).tasks).toEqual({ running: 2 })
   })
 
-  test('are told no more than twice a second, and every second if nothing is said', () => {
+  test('are sent at most twice per second, and by default once per second', () => {
     expect([0, 1, 500, 2000, 2 ** 31 - 1].map((ms) => watchGridFromProto(watchGridToProto(ms)))).toEqual([
       1000, 500, 500, 2000, 3_600_000,
     ])

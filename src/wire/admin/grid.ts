@@ -24,13 +24,13 @@ export function taskQueryFromProto(bytes: Uint8Array): TaskQuery {
   if (pageSize < 0) throw invalid('page_size is negative')
   return {
     instance,
-    states: [...new Set(states)].map(stateAsked),
+    states: [...new Set(states)].map(taskStateOf),
     limit: Math.min(pageSize || MOST_LISTED, MOST_LISTED),
     cursor: pageToken === '' ? undefined : pageToken,
   }
 }
 
-function stateAsked(text: string): TaskState {
+function taskStateOf(text: string): TaskState {
   const state = TASK_STATES.find((one) => one === text)
   if (state === undefined) throw invalid(`${JSON.stringify(text.slice(0, 60))} is no state of a task`)
   return state
@@ -45,7 +45,7 @@ export function taskPageFromProto(bytes: Uint8Array): TaskPage {
   return { tasks: tasks.map(viewOf), next: nextPageToken === '' ? undefined : nextPageToken }
 }
 
-/** Get, Explain and Cancel say which task is meant, and nothing else. */
+/** The requests of Get, Explain and Cancel have one field, the name of the task. */
 export const taskNameToProto = (name: string): Uint8Array => proto.GetTaskRequest.encode({ name }).finish()
 
 export const taskNameFromProto = (bytes: Uint8Array): string =>
@@ -53,11 +53,11 @@ export const taskNameFromProto = (bytes: Uint8Array): string =>
 
 export interface FollowRequest {
   readonly name: string
-  /** Only what is kept by now. */
+  /** Return the output that exists at the time of the call, and do not wait for more. */
   readonly once: boolean
 }
 
-export const followToProto = (wish: FollowRequest): Uint8Array => proto.FollowOutputRequest.encode(wish).finish()
+export const followToProto = (request: FollowRequest): Uint8Array => proto.FollowOutputRequest.encode(request).finish()
 
 export const followFromProto = (bytes: Uint8Array): FollowRequest =>
   decodeWellFormed(proto.FollowOutputRequest, bytes, {
@@ -65,7 +65,7 @@ export const followFromProto = (bytes: Uint8Array): FollowRequest =>
     shape: { 1: 'text', 2: 'number' },
   })
 
-/** The answers to Get and Cancel are alike. */
+/** The response of Get and Cancel. */
 export const taskToProto = (task: TaskView): Uint8Array =>
   proto.GetTaskResponse.encode({ task: taskProto(task) }).finish()
 
@@ -88,7 +88,7 @@ export function printedFromProto(bytes: Uint8Array): PrintedPiece {
   const shape = { 1: 'bytes', 2: 'number', 3: 'number', 4: 'number' } as const
   const from = decodeWellFormed(proto.FollowOutputResponse, bytes, { name: 'FollowOutputResponse', shape })
   const { data, isError, attempt, missed } = from
-  if (missed < 0) throw invalid('a piece of output misses less than nothing')
+  if (missed < 0) throw invalid('a piece of output has a negative number of missed bytes')
   return { stream: isError ? 'stderr' : 'stdout', bytes: data, attempt, missed }
 }
 
@@ -102,10 +102,10 @@ const taskProto = (task: TaskView): proto.Task => ({
 
 const given = <T>(value: T): T | undefined => (value ? value : undefined)
 
-/** For clients. A state that a later server has, and we do not know, is a mistake of whoever pairs them. */
+/** For clients. Throws for a task state that only newer servers have. */
 const viewOf = (from: proto.Task): TaskView => ({
   ...from,
-  state: stateAsked(from.state),
+  state: taskStateOf(from.state),
   worker: given(from.worker),
   startedAt: given(from.startedAt),
   endedAt: given(from.endedAt),

@@ -11,7 +11,7 @@ import {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-test('a health request names a service, or by an empty message the whole server', () => {
+test('a health request names a service, and an empty message means the whole server', () => {
   expect(healthRequestFromProto(healthRequestToProto('a.B'))).toBe('a.B')
   expect(hex(healthRequestToProto('a.B'))).toBe('0a03612e42')
   expect(hex(healthRequestToProto(''))).toBe('')
@@ -21,17 +21,17 @@ test.each<[Serving, string]>([
   ['serving', '0801'],
   ['notServing', '0802'],
   ['unknown', '0803'],
-])('%s goes over the wire as %s', (serving, bytes) => {
+])('%s is encoded as %s', (serving, bytes) => {
   expect(hex(servingToProto(serving))).toBe(bytes)
   expect(servingFromProto(Buffer.from(bytes, 'hex'))).toBe(serving)
 })
 
-test('a state from a newer or a vague peer reads as unknown', () => {
+test('an unknown or absent health state reads as unknown', () => {
   expect(servingFromProto(Buffer.from('0863', 'hex'))).toBe('unknown')
   expect(servingFromProto(new Uint8Array())).toBe('unknown')
 })
 
-test('a list comes back as it went', () => {
+test('a health list round-trips', () => {
   const list = new Map<string, Serving>([
     ['', 'notServing'],
     ['a.B', 'serving'],

@@ -5,7 +5,9 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../gen/grpc/health/v1/health.ts'
 
-/** What a server says of a service; `unknown` is a name it never heard of, or a word that we never heard of. */
+/**
+ * The state of a service; `unknown` for a service that the server does not have, and for a state that we do not know.
+ */
 export type Serving = 'serving' | 'notServing' | 'unknown'
 
 const STATUS = {
@@ -14,7 +16,7 @@ const STATUS = {
   unknown: ServingStatus.SERVICE_UNKNOWN,
 } as const satisfies Record<Serving, ServingStatus>
 
-/** The service asked about, for Check and Watch; the empty name is the whole server. */
+/** Decodes the service name of Check and Watch. The empty name means the whole server. */
 export const healthRequestFromProto = (bytes: Uint8Array): string => HealthCheckRequest.decode(bytes).service
 
 export const healthRequestToProto = (service: string): Uint8Array => HealthCheckRequest.encode({ service }).finish()

@@ -18,23 +18,23 @@ const QUESTIONS: readonly ReflectionQuestion[] = [
 ]
 
 const ANSWERS: readonly ReflectionAnswer[] = [
-  { tell: 'services', names: ['a.B', 'a.C'] },
-  { tell: 'files', files: [Uint8Array.of(1), Uint8Array.of(2, 3)] },
-  { tell: 'extensionNumbers', extendee: 'a.B', numbers: [100, 101] },
-  { tell: 'error', code: 5, message: 'no such symbol' },
+  { kind: 'services', names: ['a.B', 'a.C'] },
+  { kind: 'files', files: [Uint8Array.of(1), Uint8Array.of(2, 3)] },
+  { kind: 'extensionNumbers', extendee: 'a.B', numbers: [100, 101] },
+  { kind: 'error', code: 5, message: 'no such symbol' },
 ]
 
-test.each(QUESTIONS)('the question $ask comes back as it went', (question) => {
+test.each(QUESTIONS)('the reflection question $ask round-trips', (question) => {
   const request = { host: 'example.org', question }
   expect(reflectionRequestFromProto(reflectionRequestToProto(request))).toEqual(request)
 })
 
-test.each(ANSWERS)('the answer $tell comes back as it went, with its question', (answer) => {
+test.each(ANSWERS)('the reflection answer $tell round-trips, with its question', (answer) => {
   const response = { request: { host: 'example.org', question: { ask: 'services' } as const }, answer }
   expect(reflectionResponseFromProto(reflectionResponseToProto(response))).toEqual(response)
 })
 
-test('an empty name is still a question', () => {
+test('a question with an empty name is still a question', () => {
   // list_services: ""
   expect(reflectionRequestFromProto(Uint8Array.of(0x3a, 0)).question).toEqual({ ask: 'services' })
 })

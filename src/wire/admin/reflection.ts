@@ -2,7 +2,7 @@ import { ServerReflectionRequest, ServerReflectionResponse } from '../gen/grpc/r
 
 /** Serves grpc.reflection.v1 and v1alpha alike: only their names differ, the bytes do not. */
 export interface ReflectionRequest {
-  /** Sent back untouched. */
+  /** Returned unchanged in the response. */
   readonly host: string
   readonly question: ReflectionQuestion
 }
@@ -13,16 +13,16 @@ export type ReflectionQuestion =
   | { readonly ask: 'symbol'; readonly symbol: string }
   | { readonly ask: 'extension'; readonly extendee: string; readonly number: number }
   | { readonly ask: 'extensionNumbers'; readonly extendee: string }
-  /** A kind of question that this version of the protocol does not have. */
+  /** A request kind that this version of the protocol does not have. */
   | { readonly ask: 'unknown' }
 
 export type ReflectionAnswer =
-  | { readonly tell: 'services'; readonly names: readonly string[] }
-  /** Serialised google.protobuf.FileDescriptorProto messages, the one asked for first. */
-  | { readonly tell: 'files'; readonly files: readonly Uint8Array[] }
-  | { readonly tell: 'extensionNumbers'; readonly extendee: string; readonly numbers: readonly number[] }
-  /** One question failed; the stream goes on. */
-  | { readonly tell: 'error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'services'; readonly names: readonly string[] }
+  /** Serialised google.protobuf.FileDescriptorProto messages. The requested file is the first. */
+  | { readonly kind: 'files'; readonly files: readonly Uint8Array[] }
+  | { readonly kind: 'extensionNumbers'; readonly extendee: string; readonly numbers: readonly number[] }
+  /** One request failed; the stream stays open. */
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
 
 export interface ReflectionResponse {
   readonly request: ReflectionRequest
@@ -86,19 +86,19 @@ function requestProto({ host, question }: ReflectionRequest): ServerReflectionRe
 }
 
 function answerOf(proto: ServerReflectionResponse): ReflectionAnswer {
-  if (proto.fileDescriptorResponse) return { tell: 'files', files: proto.fileDescriptorResponse.fileDescriptorProto }
+  if (proto.fileDescriptorResponse) return { kind: 'files', files: proto.fileDescriptorResponse.fileDescriptorProto }
   if (proto.listServicesResponse)
-    return { tell: 'services', names: proto.listServicesResponse.service.map(({ name }) => name) }
+    return { kind: 'services', names: proto.listServicesResponse.service.map(({ name }) => name) }
   if (proto.allExtensionNumbersResponse) {
     const { baseTypeName, extensionNumber } = proto.allExtensionNumbersResponse
-    return { tell: 'extensionNumbers', extendee: baseTypeName, numbers: extensionNumber }
+    return { kind: 'extensionNumbers', extendee: baseTypeName, numbers: extensionNumber }
   }
   const { errorCode, errorMessage } = proto.errorResponse ?? { errorCode: 2, errorMessage: 'empty answer' }
-  return { tell: 'error', code: errorCode, message: errorMessage }
+  return { kind: 'error', code: errorCode, message: errorMessage }
 }
 
 function answerProto(answer: ReflectionAnswer): Partial<ServerReflectionResponse> {
-  switch (answer.tell) {
+  switch (answer.kind) {
     case 'services':
       return { listServicesResponse: { service: answer.names.map((name) => ({ name })) } }
     case 'files':

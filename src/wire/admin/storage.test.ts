@@ -26,7 +26,7 @@ const FIGURES: StorageFigures = {
   isReclaiming: true,
 }
 
-test('figures come back as they went, with and without an oldest touch', () => {
+test('storage figures round-trip, with and without an oldest touch', () => {
   expect(figuresFromProto(figuresToProto(FIGURES))).toEqual(FIGURES)
   const empty = { ...FIGURES, oldestTouchSeconds: undefined, isReclaiming: false }
   expect(figuresFromProto(figuresToProto(empty))).toEqual(empty)
@@ -34,7 +34,7 @@ test('figures come back as they went, with and without an oldest touch', () => {
   expect(seen).toMatchObject({ diskBytes: 8_000_000_000_000n, oldestTouchSeconds: 0n, reclaiming: true })
 })
 
-test('a request for figures says nothing, and is still read as a message', () => {
+test('a figures request is empty, and a malformed one is refused', () => {
   expect(figuresRequestFromProto(figuresRequestToProto())).toBeUndefined()
   expect(() => figuresRequestFromProto(Uint8Array.of(0x0a, 0xff))).toThrow('malformed FiguresRequest')
 })
@@ -44,7 +44,7 @@ test.each<ReclaimGoal>([
   { kind: 'size', toBytes: 0 },
   { kind: 'size', toBytes: 5_000_000_000_000 },
   { kind: 'age', olderThanSeconds: 604_800 },
-])('a wish for %j comes back as it went', (goal) => {
+])('a reclaim goal %j round-trips', (goal) => {
   for (const isDryRun of [true, false]) {
     expect(reclaimRequestFromProto(reclaimRequestToProto({ goal, isDryRun }))).toEqual({ goal, isDryRun })
   }
@@ -54,14 +54,14 @@ test.each([
   ['a negative size', [0x08, ...Array(9).fill(0xff), 1], 'to_bytes is negative'],
   ['a negative age', [0x10, ...Array(9).fill(0xff), 1], 'older_than_seconds is negative'],
   ['text for a size', [0x0a, 1, 0x31], 'malformed ReclaimRequest: field 1 has the wrong type'],
-  ['two goals', [0x08, 1, 0x10, 1], 'a reclaim has one goal, not two'],
+  ['two goals', [0x08, 1, 0x10, 1], 'a reclaim request has two goals, but may have one'],
   ['a number without its end', [0x08, 0xff], 'malformed ReclaimRequest'],
   ['a size beyond what a number holds', [0x08, ...Array(8).fill(0xff), 0x7f], 'malformed ReclaimRequest'],
-])('%s is refused', (_, bytes, words) => {
+])('a reclaim request with %s is refused', (_, bytes, words) => {
   expect(() => reclaimRequestFromProto(Uint8Array.from(bytes))).toThrow(words)
 })
 
-test('progress comes back as it went', () => {
+test('reclaim progress round-trips', () => {
   const progress = {
     diskBytes: 1,
     freedBytes: 2_000_000_000_000,

@@ -15,7 +15,7 @@ export function figuresFromProto(bytes: Uint8Array): StorageFigures {
 
 export const figuresRequestToProto = (): Uint8Array => new Uint8Array(0)
 
-/** There is nothing in it yet, but what came must be a message. */
+/** The message has no fields yet, but its bytes must be well-formed. */
 export const figuresRequestFromProto = (bytes: Uint8Array): void =>
   void decodeWellFormed(proto.FiguresRequest, bytes, { name: 'FiguresRequest', shape: {} })
 
@@ -41,11 +41,12 @@ export function reclaimProgressFromProto(bytes: Uint8Array): ReclaimProgress {
 }
 
 /**
- * In protobuf the last of two goals wins. A client that sends both cannot know which applies to its blobs, so both are
+ * In protobuf the last of two goals wins. A client that sends both does not know which one applies, so both are
  * refused.
  */
 function goalOf({ toBytes, olderThanSeconds }: proto.ReclaimRequest): ReclaimGoal {
-  if (toBytes !== undefined && olderThanSeconds !== undefined) throw invalid('a reclaim has one goal, not two')
+  if (toBytes !== undefined && olderThanSeconds !== undefined)
+    throw invalid('a reclaim request has two goals, but may have one')
   if (toBytes !== undefined) return { kind: 'size', toBytes: counted('to_bytes', toBytes) }
   if (olderThanSeconds === undefined) return { kind: 'waste' }
   return { kind: 'age', olderThanSeconds: counted('older_than_seconds', olderThanSeconds) }

@@ -3,7 +3,7 @@ import { digestListOf } from '../../base/digest-list.ts'
 import { digestLength, putDigest } from '../hot/digest-writer.ts'
 import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 
-/** The requests of the action cache as their caller spells them; `wire/hot/action-cache.ts` has the other end. */
+/** Requests of the action cache, on the client's side; `wire/hot/action-cache.ts` is the server's side. */
 const INSTANCE = 0x0a
 const ACTION = 0x12
 const RESULT = 0x1a

@@ -1,7 +1,7 @@
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putField, putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 
-/** ByteStream as its caller spells it; `wire/hot/byte-stream.ts` has the other end. */
+/** ByteStream on the client's side; `wire/hot/byte-stream.ts` is the server's side. */
 const NAME = 0x0a
 const OFFSET = 0x10
 const LIMIT = 0x18
@@ -57,7 +57,7 @@ export function writeRequest({ resourceName, offset, finish, data }: WritePart):
   return [head, data]
 }
 
-/** The committed size; -1 when the server would not say, because it had the blob already. */
+/** The committed size; -1 when the server already had the blob and did not count the bytes. */
 export function readWriteResponse(bytes: Uint8Array): number {
   const reader = new MessageReader(bytes, 'WriteResponse')
   let committed = 0

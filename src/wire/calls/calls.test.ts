@@ -19,7 +19,7 @@ import {
 } from './content-answers.ts'
 import { batchReadRequest, batchUpdateRequest, findMissingRequest } from './content-requests.ts'
 
-/** Each message as we send it, read by the code with which we receive it; and the other way round. */
+/** Each message is written by one side's code and read by the other side's. */
 const random = randomFrom(31_07)
 const SIZES = [0, 1, 127, 128, 70_000, 2 ** 40, Number.MAX_SAFE_INTEGER]
 const functions = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
@@ -29,8 +29,8 @@ const listOf = (fn: DigestFunction, sizes: readonly number[]) =>
     sizes.map((size) => ({ fn, hash: random.bytes(DIGEST_FUNCTIONS[fn].hashBytes).toString('hex'), size })),
   )
 
-describe.each(functions)('digests of %s', (fn) => {
-  test.each(['', 'main', 'a/b/ü'])('arrive whole, for instance "%s"', (instance) => {
+describe.each(functions)('messages with digests of %s', (fn) => {
+  test.each(['', 'main', 'a/b/ü'])('round-trip for instance "%s"', (instance) => {
     const list = listOf(fn, SIZES)
     for (const read of [
       readFindMissingRequest(findMissingRequest(instance, list)),
@@ -58,7 +58,7 @@ describe.each(functions)('digests of %s', (fn) => {
     expect([put.instance, put.actionDigest, Buffer.from(put.result)]).toEqual([instance, action, result])
   })
 
-  test('come back by their keys', () => {
+  test('identify missing blobs by their keys', () => {
     const list = listOf(fn, SIZES)
     const request = readFindMissingRequest(findMissingRequest('', list))
     const absent = Uint8Array.from(SIZES, (_, i) => i % 2)
@@ -67,7 +67,7 @@ describe.each(functions)('digests of %s', (fn) => {
   })
 })
 
-test('what a batch says of each blob arrives', () => {
+test('batch responses carry the status and data of each blob', () => {
   const list = listOf('sha256', [0, 5, 3])
   const response = batchReadResponse(list, 1000)
   response.found(0, Buffer.alloc(0))
@@ -86,7 +86,7 @@ test('what a batch says of each blob arrives', () => {
   ])
 })
 
-test('the messages of streams arrive', () => {
+test('ByteStream messages round-trip', () => {
   for (const offset of SIZES) {
     for (const limit of [0, 1, 2 ** 35]) {
       const question = { resourceName: 'main/blobs/ab/1', offset, limit }

@@ -6,8 +6,8 @@ import { PendingDigest } from '../hot/digest-reader.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 
 /**
- * What answers name blobs by: `formatDigest`, or whatever the server sent in its place. All of an answer are of one
- * function, so that need not stand in it.
+ * The key of a blob in a response: `formatDigest`, or the text that the server sent instead. All digests of a response
+ * have the same function, so the key leaves it out.
  */
 export type BlobKey = string
 
@@ -29,11 +29,11 @@ export function readFindMissingResponse(bytes: Uint8Array): Set<BlobKey> {
   return missing
 }
 
-/** What a batch says of one blob. */
+/** The part of a batch response for one blob. */
 export interface BlobAnswer {
   readonly key: BlobKey
   readonly status: StatusReport
-  /** A view into the answer. */
+  /** A view into the response. */
   readonly data: Uint8Array
   /** 0 when the data is the blob itself. */
   readonly compressor: number

@@ -4,8 +4,8 @@ import { digestLength, putDigest } from '../hot/digest-writer.ts'
 import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 
 /**
- * The batch calls of ContentAddressableStorage as their caller spells them; `content-answers.ts` reads what comes of
- * them, and `wire/hot` has the other end of both.
+ * Requests of the batch calls of ContentAddressableStorage, on the client's side; `content-answers.ts` reads their
+ * responses, and `wire/hot` is the server's side.
  */
 const INSTANCE = 0x0a
 const DIGESTS = 0x12
@@ -37,13 +37,13 @@ function digestsRequest(instance: string, digests: DigestList, functionTag: numb
   return out
 }
 
-/** The bytes of a blob on their way; packed, where a compressor is named. */
+/** The bytes of a blob as they are sent: compressed when a compressor is set. */
 export interface OutgoingContent {
   readonly bytes: Uint8Array
   readonly compressor?: Compressor
 }
 
-/** A blob for each digest. */
+/** Encodes one blob for each digest. */
 export function batchUpdateRequest(
   instance: string,
   digests: DigestList,
@@ -80,7 +80,7 @@ const instanceLength = (name: Uint8Array): number => (name.length === 0 ? 0 : fi
 const putInstance = (out: Uint8Array, name: Uint8Array): number =>
   name.length === 0 ? 0 : putField(out, 0, INSTANCE, name)
 
-/** Always said: a server that need not hear it ignores it. */
+/** Always encodes the digest function: a server that does not need it ignores it. */
 function putFunction(out: Uint8Array, at: number, { tag, digests }: { tag: number; digests: DigestList }): void {
   out[at] = tag
   out[at + 1] = DIGEST_FUNCTIONS[digests.fn].number

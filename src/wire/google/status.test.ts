@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { StatusDetail } from './status.ts'
 import { statusDetails, statusFromProto } from './status.ts'
-import type { StatusDetail } from './status-detail.ts'
 
 const EVERY_KIND: readonly StatusDetail[] = [
   { kind: 'RetryInfo', retryDelayMs: 1500 },
@@ -20,8 +20,8 @@ const EVERY_KIND: readonly StatusDetail[] = [
   { kind: 'unknown', typeUrl: 'type.example.org/some.Other', value: Uint8Array.of(1, 2, 3) },
 ]
 
-describe('a status', () => {
-  test('comes back as it went, whatever it carries', () => {
+describe('google.rpc.Status', () => {
+  test('round-trips with every kind of detail', () => {
     expect(statusFromProto(statusDetails(9, 'missing inputs', EVERY_KIND))).toEqual({
       code: 9,
       message: 'missing inputs',
@@ -29,24 +29,24 @@ describe('a status', () => {
     })
   })
 
-  test('names its details as other programs look them up', () => {
+  test('encodes a detail as Any with the type.googleapis.com URL', () => {
     const bytes = Buffer.from(statusDetails(8, 'full', [{ kind: 'RetryInfo', retryDelayMs: 20 }]))
     // code 8, message, then one Any: type URL, and RetryInfo { retry_delay { nanos: 20000000 } }
     const any = `${field(1, Buffer.from('type.googleapis.com/google.rpc.RetryInfo'))}${field(2, Buffer.from('0a051080dac409', 'hex'))}`
     expect(bytes.toString('hex')).toBe(`0808${field(2, Buffer.from('full'))}${field(3, Buffer.from(any, 'hex'))}`)
   })
 
-  test('finds the type of a detail behind any prefix', () => {
+  test('finds the type of a detail after any URL prefix', () => {
     const odd = { kind: 'unknown', typeUrl: 'example.org/x/google.rpc.Help', value: new Uint8Array() } as const
     expect(statusFromProto(statusDetails(2, '', [odd])).details).toEqual([{ kind: 'Help', links: [] }])
   })
 
-  test('takes no property of every object for a kind of detail', () => {
+  test('does not take a property of Object.prototype for a kind of detail', () => {
     const odd = { kind: 'unknown', typeUrl: 'x/google.rpc.toString', value: new Uint8Array() } as const
     expect(statusFromProto(statusDetails(2, '', [odd])).details).toEqual([odd])
   })
 
-  test('keeps a delay to the nanosecond, and its sign', () => {
+  test('keeps a retry delay to the nanosecond, with its sign', () => {
     const delay = fc.integer({ min: -(2 ** 41), max: 2 ** 41 }).map((micros) => micros / 1000)
     fc.assert(
       fc.property(delay, (retryDelayMs) => {

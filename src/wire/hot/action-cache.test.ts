@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -22,7 +21,7 @@ import { readGetActionResultRequest, readUpdateActionResultRequest } from './act
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'
 const anAction = aFunction.chain((fn) => aDigest(fn))
 
-describe('asking for a result', () => {
+describe('GetActionResultRequest', () => {
   const aRequest = fc.record({
     instance: anInstance,
     actionDigest: anAction,
@@ -39,7 +38,7 @@ describe('asking for a result', () => {
       ...rest,
     }).finish()
 
-  test('is read as it was written', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(aRequest, (sent) => {
         expect(readGetActionResultRequest(amid(encoded(sent)))).toEqual(sent)
@@ -47,7 +46,7 @@ describe('asking for a result', () => {
     )
   })
 
-  test('in damaged words is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(aRequest.map(encoded)), (bytes) => {
         const read = orRefused(() => readGetActionResultRequest(amid(bytes)))
@@ -63,7 +62,7 @@ describe('asking for a result', () => {
     )
   })
 
-  test('needs a digest, and of the function that it names', () => {
+  test('without a digest, or with a hash that does not fit its function, is refused', () => {
     expect(() => readGetActionResultRequest(new Uint8Array())).toThrow('a digest has no hash')
     const wrong = encodedAs(proto.GetActionResultRequest, { actionDigest: { hash: HASH }, digestFunction: 2 })
     expect(() => readGetActionResultRequest(wrong)).toThrow('of sha1')
@@ -72,12 +71,12 @@ describe('asking for a result', () => {
   })
 })
 
-describe('storing a result', () => {
+describe('UpdateActionResultRequest', () => {
   const actionDigest = { hash: HASH, sizeBytes: 7 }
   const encoded = (request: proto.DeepPartial<proto.UpdateActionResultRequest>): Uint8Array =>
     encodedAs(proto.UpdateActionResultRequest, request)
 
-  test('keeps the bytes of the result as they came', () => {
+  test('keeps the bytes of the result unchanged', () => {
     const actionResult = { exitCode: 3, stdoutRaw: Buffer.from('out') }
     const bytes = encoded({ instanceName: 'a/b', actionDigest, actionResult, resultsCachePolicy: { priority: -4 } })
     const read = readUpdateActionResultRequest(amid(bytes))
@@ -86,12 +85,12 @@ describe('storing a result', () => {
     expect(Uint8Array.from(read.result)).toEqual(expected)
   })
 
-  test('takes an empty result, but not none', () => {
+  test('may have an empty result, but not none', () => {
     expect(readUpdateActionResultRequest(encoded({ actionDigest, actionResult: {} })).result).toHaveLength(0)
     expect(() => readUpdateActionResultRequest(encoded({ actionDigest }))).toThrow('there is no action_result')
   })
 
-  test('merges a result, a digest and a policy that come in parts', () => {
+  test('merges a result, a digest and a policy that are split over several fields', () => {
     const bytes = Buffer.concat([
       encoded({ actionDigest: { hash: HASH }, actionResult: { exitCode: 3 }, resultsCachePolicy: { priority: 1 } }),
       encoded({ actionDigest: { sizeBytes: 7 }, actionResult: { stdoutRaw: Buffer.from('x') } }),
@@ -101,7 +100,7 @@ describe('storing a result', () => {
     expect(judged(`${REAPI}.ActionResult`, read.result)).toMatchObject({ exitCode: 3, stdoutRaw: Uint8Array.of(0x78) })
   })
 
-  test('in damaged words is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     const whole = fc
       .record({ exitCode: fc.integer(), stdoutRaw: fc.uint8Array({ maxLength: 9 }) })
       .map((actionResult) =>
@@ -118,7 +117,7 @@ describe('storing a result', () => {
         const read = orRefused(() => readUpdateActionResultRequest(amid(bytes)))
         if (read === undefined) return
         const theirs = orUnread(`${REAPI}.UpdateActionResultRequest`, bytes)
-        if (theirs === undefined) return // what is wrong within the result is found when it is looked into
+        if (theirs === undefined) return // errors within the result are found later, when the result is read
         expect(theirs).toMatchObject({
           instanceName: read.instance,
           actionDigest: { hash: read.actionDigest.hash, sizeBytes: BigInt(read.actionDigest.size) },

@@ -1,19 +1,19 @@
 import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { PendingDigest } from './digest-reader.ts'
 
 /**
- * The requests of the action cache: a build asks for each of its actions once, mostly to hear that there is no result.
- * A result that a client uploads stays the bytes that it sent: action-result.ts reads and adds to those.
+ * The requests of the action cache. A build looks up each of its actions once, and most have no result. A result that a
+ * client uploads stays the bytes that it sent: action-result.ts reads them and inserts fields.
  */
 export interface GetActionResultRequest {
   readonly instance: string
   readonly actionDigest: Digest
   readonly inlineStdout: boolean
   readonly inlineStderr: boolean
-  /** Paths, as the result spells them. */
+  /** Paths, as they are in the result. */
   readonly inlineOutputFiles: readonly string[]
 }
 
@@ -61,7 +61,7 @@ export interface UpdateActionResultRequest {
   readonly actionDigest: Digest
   /** The ActionResult message, a view into the request. */
   readonly result: Uint8Array
-  /** How long the client would like it kept: lower is longer. */
+  /** How long the cache should keep the result: a lower number means longer. */
   readonly priority: number
 }
 
@@ -99,7 +99,7 @@ export function readUpdateActionResultRequest(
   const actionDigest = digest.digest(reader, number, unnamed(instance))
   const [first] = results
   if (first === undefined) throw invalid('there is no action_result')
-  // Given twice, a message is the merger of both; and that is what their bytes one after the other mean.
+  // Protobuf merges a message field that occurs twice; concatenating the bytes does the same.
   return { instance, actionDigest, result: results.length > 1 ? Buffer.concat(results) : first, priority }
 }
 

@@ -19,8 +19,8 @@ import { viewActionResult, withWorker } from './action-result.ts'
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'
 const aResult = aFunction.chain((fn) => anActionResult(fn).map((result) => ({ fn, result })))
 
-describe('looking into a result', () => {
-  test('finds everything that it refers to', () => {
+describe('viewActionResult', () => {
+  test('finds every digest in the result', () => {
     fc.assert(
       fc.property(aResult, ({ fn, result }) => {
         const view = viewActionResult(amid(actionResultToProto(result)), fn)
@@ -34,13 +34,13 @@ describe('looking into a result', () => {
     )
   })
 
-  test('in damaged bytes is refused, or finds what another reader finds', () => {
+  test('on damaged bytes refuses them, or finds the same as another parser', () => {
     fc.assert(
       fc.property(damaged(anActionResult('sha256').map(actionResultToProto)), (bytes) => {
         const view = orRefused(() => viewActionResult(amid(bytes), 'sha256'))
         if (view === undefined) return
         const theirs = orUnread(`${REAPI}.ActionResult`, bytes)
-        if (theirs === undefined) return // broken where we do not look, as in the properties of a file
+        if (theirs === undefined) return // malformed in a part that we do not read, such as node properties
         expect(theirs.exitCode).toBe(view.exitCode)
         const { outputFiles } = theirs as unknown as { outputFiles: { digest: { hash: string; sizeBytes: bigint } }[] }
         const files = digestsIn(view.files).map(({ hash, size }) => ({ hash, sizeBytes: BigInt(size) }))
@@ -58,7 +58,7 @@ describe('looking into a result', () => {
     [
       'a digest of another function',
       { stdoutDigest: { hash: 'ab'.repeat(20) } },
-      'a hash has 40 digits among others of 64',
+      'a hash has 40 digits, but the others have 64',
     ],
     ['an upper-case hash', { stderrDigest: { hash: HASH.toUpperCase() } }, 'not lower-case hex'],
   ])('refuses %s', (_, result, message) => {
@@ -66,8 +66,8 @@ describe('looking into a result', () => {
   })
 })
 
-describe('saying who made it', () => {
-  test('adds a worker where there is none, and changes nothing else', () => {
+describe('withWorker', () => {
+  test('adds the worker if the result has none, and changes nothing else', () => {
     fc.assert(
       fc.property(aResult, ({ fn, result }) => {
         const view = viewActionResult(amid(actionResultToProto(result)), fn)
@@ -79,19 +79,19 @@ describe('saying who made it', () => {
     )
   })
 
-  test('keeps what we do not know', () => {
+  test('keeps unknown fields', () => {
     const unknown = Buffer.from('fa0703616263', 'hex')
     const bytes = Buffer.concat([unknown, encodedAs(ActionResult, { executionMetadata: {}, exitCode: 1 }), unknown])
     const added = Buffer.from(withWorker(viewActionResult(bytes, 'sha256'), 'w'))
     expect(added.toString('hex')).toBe(`${unknown.toString('hex')}20014a030a0177${unknown.toString('hex')}`)
   })
 
-  test('makes even an empty result a message of some bytes', () => {
+  test('makes a message of an empty result', () => {
     const view = viewActionResult(new Uint8Array(), 'sha256')
     expect(Buffer.from(withWorker(view, 'w')).toString('hex')).toBe('4a030a0177')
   })
 
-  test('leaves a result alone that says so itself', () => {
+  test('returns a result that names its worker unchanged', () => {
     const bytes = encodedAs(ActionResult, { executionMetadata: { worker: 'theirs' } })
     expect(withWorker(viewActionResult(bytes, 'sha256'), 'ours')).toBe(bytes)
   })

@@ -1,15 +1,15 @@
 import type { DigestFunction, DigestList } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
+import { timestampOf } from '../google/time.ts'
 import { MessageReader } from '../messages/message-reader.ts'
-import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
+import { fieldLength, putField, putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 
 /**
- * An ActionResult as the bytes that a client or a worker sent, and never anything else: what we do not know in it goes
- * out again as it came in. `viewActionResult` reads what a cache must know; `withWorker`, and `withInlined` in
- * inline-outputs.ts, add to the bytes by splicing. A scalar field is added at the end, for the last one counts. A
- * nested message is put in the place of the old one: that a second one is merged into the first is the rule, but not
- * every client keeps it.
+ * An ActionResult stays the bytes that a client or a worker sent, so that unknown fields survive. `viewActionResult`
+ * reads the fields that the cache needs; `withWorker`, `withAttemptTimes`, and `withInlined` in inline-outputs.ts
+ * insert bytes. A scalar field is appended: the last occurrence counts. A nested message replaces the old one: by the
+ * protobuf rule a second occurrence is merged into the first, but some clients do not implement that.
  */
 export interface ActionResultView {
   readonly bytes: Uint8Array
@@ -67,7 +67,7 @@ export function viewActionResult(bytes: Uint8Array, fn: DigestFunction): ActionR
   return { bytes, fn, exitCode, ...lists, hasWorker }
 }
 
-/** Steps over an OutputFile but for its digest. */
+/** Reads only the digest of an OutputFile. */
 function readOutputFile(reader: MessageReader, digest: PendingDigest): void {
   const outer = reader.enter()
   while (reader.next()) {
@@ -104,10 +104,11 @@ function readsWorker(reader: MessageReader): boolean {
   return found
 }
 
-const WORKER = 0x0a
-const EXECUTION_METADATA = 0x4a
+const METADATA_FIELD = 9
+const METADATA_TAG = 0x4a
+const WORKER_TAG = 0x0a
 
-/** Says who made the result, where it does not say so itself. A result is then never empty, as the protocol demands. */
+/** Sets the worker of a result that names none. REAPI forbids an empty result, so every stored result has a worker. */
 export function withWorker(view: ActionResultView, worker: string): Uint8Array {
   const { bytes } = view
   if (view.hasWorker) return bytes
@@ -115,15 +116,15 @@ export function withWorker(view: ActionResultView, worker: string): Uint8Array {
   const reader = new MessageReader(bytes, NAME)
   let old: Place = { start: bytes.length, from: bytes.length, end: bytes.length }
   while (reader.next()) {
-    if (reader.field !== 9) reader.skip()
+    if (reader.field !== METADATA_FIELD) reader.skip()
     else old = placeOf(reader)
   }
   const length = old.end - old.from + fieldLength(name.length)
   const out = Buffer.allocUnsafe(bytes.length - (old.end - old.start) + fieldLength(length))
   out.set(bytes.subarray(0, old.start), 0)
-  let at = putHead(out, old.start, EXECUTION_METADATA, length)
+  let at = putHead(out, old.start, METADATA_TAG, length)
   out.set(bytes.subarray(old.from, old.end), at)
-  at = putField(out, at + (old.end - old.from), WORKER, name)
+  at = putField(out, at + (old.end - old.from), WORKER_TAG, name)
   out.set(bytes.subarray(old.end), at)
   return out
 }
@@ -141,4 +142,93 @@ function placeOf(reader: MessageReader): Place {
   const from = reader.at
   reader.at += length
   return { start, from, end: reader.at }
+}
+
+/** The times of an attempt that the server observed, in milliseconds since 1970. */
+export interface AttemptTimes {
+  readonly worker: string
+  readonly queuedAt: number
+  readonly assignedAt: number
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+/**
+ * Adds the execution metadata that the worker did not set: build tools compute the duration of each phase, and an unset
+ * time gives absurd durations. A worker does not know when its task was queued; for a worker that sets no times at all,
+ * the times that the server observed are added. The worker's own fields are kept byte for byte.
+ */
+export function withAttemptTimes(result: Uint8Array, observed: AttemptTimes): Uint8Array {
+  const reader = new MessageReader(result, NAME)
+  const others: Uint8Array[] = []
+  const parts: Uint8Array[] = []
+  while (reader.next()) {
+    const { start } = reader
+    if (reader.field === METADATA_FIELD) parts.push(reader.view())
+    else {
+      reader.skip()
+      others.push(result.subarray(start, reader.at))
+    }
+  }
+  const metadata = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+  const added = missingMetadata(metadata, observed)
+  if (added.length === 0) return result
+  const length = metadata.length + added.length
+  const head = Buffer.allocUnsafe(fieldLength(length) - length)
+  putHead(head, 0, METADATA_TAG, length)
+  return Buffer.concat([...others, head, metadata, added])
+}
+
+/** Field numbers of ExecutedActionMetadata. */
+const WORKER = 1
+const QUEUED = 2
+const WORKER_START = 3
+const OUTPUT_UPLOAD_COMPLETED = 10
+
+function missingMetadata(metadata: Uint8Array, observed: AttemptTimes): Uint8Array {
+  const { assignedAt, startedAt, endedAt } = observed
+  const reader = new MessageReader(metadata, 'ExecutedActionMetadata')
+  const fields = new Set<number>()
+  let workerStartMs = assignedAt
+  while (reader.next()) {
+    fields.add(reader.field)
+    if (reader.field === WORKER_START) workerStartMs = reader.time()
+    else reader.skip()
+  }
+  const hasTimes = [...fields].some((field) => field >= WORKER_START && field <= OUTPUT_UPLOAD_COMPLETED)
+  const added: Uint8Array[] = []
+  if (!fields.has(WORKER) && observed.worker !== '') added.push(textField(WORKER_TAG, observed.worker))
+  // The clocks of server and worker differ: no phase may begin before the task was queued.
+  if (!fields.has(QUEUED)) added.push(timeField(QUEUED, Math.min(observed.queuedAt, workerStartMs)))
+  // Worker start and end, input fetch, execution, output upload: in the order of the fields from 3 to 10.
+  const times = [assignedAt, endedAt, assignedAt, startedAt, startedAt, endedAt, endedAt, endedAt]
+  if (!hasTimes) added.push(...times.map((ms, index) => timeField(WORKER_START + index, ms)))
+  return Buffer.concat(added)
+}
+
+function textField(tag: number, text: string): Uint8Array {
+  const bytes = Buffer.from(text)
+  const out = Buffer.allocUnsafe(fieldLength(bytes.length))
+  putField(out, 0, tag, bytes)
+  return out
+}
+
+const SECONDS_TAG = 0x08
+const NANOS_TAG = 0x10
+
+/** A field with a google.protobuf.Timestamp. As proto3 demands, a part that is 0 is not encoded. */
+function timeField(field: number, ms: number): Uint8Array {
+  const { seconds, nanos } = timestampOf(ms)
+  const parts = [
+    [SECONDS_TAG, seconds],
+    [NANOS_TAG, nanos],
+  ].filter(([, value]) => value !== 0) as [number, number][]
+  const length = parts.reduce((sum, [, value]) => sum + 1 + varintLength(value), 0)
+  const out = Buffer.allocUnsafe(fieldLength(length))
+  let at = putHead(out, 0, (field << 3) | 2, length)
+  for (const [tag, value] of parts) {
+    out[at] = tag
+    at = putVarint(out, at + 1, value)
+  }
+  return out
 }

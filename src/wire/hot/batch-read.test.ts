@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { COMPRESSORS } from '../../model/compressor.ts'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import {
   BatchReadBlobsRequest,
   BatchReadBlobsResponse,
@@ -44,8 +43,8 @@ const aRequest = aFunction
     }).finish(),
   }))
 
-describe('the request', () => {
-  test('is read as it was written, without compressors that go without saying or that nobody knows', () => {
+describe('BatchReadBlobsRequest', () => {
+  test('round-trips, without identity and unknown compressors', () => {
     fc.assert(
       fc.property(aRequest, ({ sent, bytes }) => {
         const { instance, digests, acceptable } = readBatchReadRequest(amid(bytes))
@@ -56,11 +55,11 @@ describe('the request', () => {
     )
   })
 
-  test('may list compressors one by one', () => {
+  test('may list compressors unpacked', () => {
     expect(readBatchReadRequest(Buffer.from('18011803', 'hex')).acceptable).toEqual(['zstd', 'brotli'])
   })
 
-  test('that was damaged is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(aRequest.map(({ bytes }) => bytes)), (bytes) => {
         const read = orRefused(() => readBatchReadRequest(amid(bytes)))
@@ -77,14 +76,14 @@ describe('the request', () => {
   })
 })
 
-describe('the answer', () => {
+describe('BatchReadBlobsResponse', () => {
   type Outcome = 'found' | 'placed' | 'absent' | 'unsaid' | 'failed' | 'packed'
   const anOutcome = fc.constantFrom<Outcome[]>('found', 'placed', 'absent', 'unsaid', 'failed', 'packed')
   const aBlob = fc.record({ hash: aHash('sha256'), data: fc.uint8Array({ maxLength: 200 }), outcome: anOutcome })
   const refused = statusDetails(15, 'went bad', [])
   const read = (message: Uint8Array) => BatchReadBlobsResponse.decode(Uint8Array.from(message)).responses
 
-  test('tells of every blob in the order of the request, however it was found', () => {
+  test('reports every blob in the order of the request, independent of the order of the lookups', () => {
     fc.assert(
       fc.property(fc.array(aBlob, { maxLength: 8 }), fc.array(fc.nat()), (blobs, shuffle) => {
         const digests = digestListOf(
@@ -119,7 +118,7 @@ describe('the answer', () => {
 
   const hello = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
 
-  test('is the buffer that the blobs were read into, when all are there', () => {
+  test('is the buffer that the blobs were read into, when all are present', () => {
     const response = batchReadResponse(digestListOf('sha256', [hello, hello]), 10)
     const first = response.place(0)
     first.set(Buffer.from('hello'))
@@ -127,14 +126,14 @@ describe('the answer', () => {
     expect(response.finish().buffer).toBe(first.buffer)
   })
 
-  test('counts the last word on a blob', () => {
+  test('reports the last status that was set for a blob', () => {
     const response = batchReadResponse(digestListOf('sha256', [hello]), 10)
     response.place(0)
     response.absent(0)
     expect(read(response.finish())).toMatchObject([{ status: { code: 5 }, data: new Uint8Array() }])
   })
 
-  test('keeps packed bytes that are overwritten afterwards', () => {
+  test('copies compressed bytes, so that the caller may reuse its buffer', () => {
     const response = batchReadResponse(digestListOf('sha256', [hello]), 10)
     const bytes = Buffer.from('packd')
     response.found(0, bytes, 'zstd')
@@ -142,12 +141,12 @@ describe('the answer', () => {
     expect(read(response.finish())).toMatchObject([{ data: Uint8Array.from(Buffer.from('packd')), compressor: 1 }])
   })
 
-  test('is refused when the blobs are too much for one batch, before memory is taken', () => {
+  test('is refused before allocation when the blobs exceed the batch limit', () => {
     const digests = digestListOf('sha256', [hello, { ...hello, size: 2 ** 50 }])
     expect(() => batchReadResponse(digests, 4_000_000)).toThrow('one batch at most 4000000')
   })
 
-  test('takes no blob of another size than its digest says: that would be a bug here', () => {
+  test('throws when a blob differs in size from its digest', () => {
     const response = batchReadResponse(digestListOf('sha256', [hello]), 10)
     expect(() => response.found(0, Buffer.from('hi'))).toThrow('blob 0 has 2 bytes, not 5')
   })

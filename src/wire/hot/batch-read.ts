@@ -1,23 +1,23 @@
 import type { DigestList } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
 
 /**
- * BatchReadBlobs: many small blobs out, in one message.
+ * BatchReadBlobs: the response with many small blobs in one message.
  *
- * A digest tells the size of its blob, so the answer can be laid out before anything is read: every blob has its place
- * in one buffer, and a store reads from disk straight into that. In the common case, when all blobs are there and
- * go out as they are, that buffer is the answer. Otherwise the parts that hold are moved into a second one.
+ * A digest contains the size of its blob, so the response is laid out before anything is read: every blob has its
+ * offset in one buffer, and the store reads from disk into that buffer. In the common case, when all blobs exist and
+ * are sent uncompressed, that buffer is the response. Otherwise the valid parts are copied into a second buffer.
  */
 export interface BatchReadRequest {
   readonly instance: string
   readonly digests: DigestList
-  /** Besides identity, which everybody takes; without those that we have never heard of. */
+  /** The known compressors that the client accepts besides identity. */
   readonly acceptable: readonly Compressor[]
 }
 
@@ -52,14 +52,14 @@ export function readBatchReadRequest(bytes: Uint8Array, unnamed: UnnamedFunction
 
 /** A response is a BlobSink as well: `store.readMany(request.digests, response)`. */
 export interface BatchReadResponse {
-  /** Where blob `index` goes: exactly as long as its digest says, and to be filled wholly before `finish`. */
+  /** The place of blob `index`, of exactly its size; the caller must fill it before `finish`. */
   place(index: number): Uint8Array
-  /** Copies blob `index`, as it is or packed. */
+  /** Copies blob `index`, uncompressed or compressed. */
   found(index: number, bytes: Uint8Array, compressor?: Compressor): void
   absent(index: number): void
-  /** Says something else of blob `index`, as a serialised google.rpc.Status. */
+  /** Sets another status for blob `index`, as a serialised google.rpc.Status. */
   failed(index: number, status: Uint8Array): void
-  /** What nobody spoke of counts as absent. */
+  /** A blob without data and status counts as absent. */
   finish(): Uint8Array
 }
 
@@ -72,7 +72,7 @@ const NOTHING = new Uint8Array(0)
 /** google.rpc.Status { code: NOT_FOUND, message: "not found" }, as every absent blob has it. */
 const NOT_FOUND = Uint8Array.of(0x08, 5, 0x12, 9, ...Buffer.from('not found'))
 
-/** What is not simply in its place. */
+/** A blob that is not in its place in the buffer. */
 interface Other {
   readonly status: Uint8Array
   readonly data: Uint8Array
@@ -81,10 +81,10 @@ interface Other {
 
 const ABSENT: Other = { status: NOT_FOUND, data: NOTHING, compressor: 0 }
 
-/** Memory of so many bytes, exactly. */
+/** A buffer of exactly this size. */
 export type Lend = (bytes: number) => Uint8Array
 
-/** Refuses more than `maxBytes` of blobs before it takes memory for them. */
+/** Throws for more than `maxBytes` of blobs, before the buffer is allocated. */
 export function batchReadResponse(
   digests: DigestList,
   maxBytes: number,
@@ -110,7 +110,7 @@ export function batchReadResponse(
     },
     found(index, bytes, compressor = 'identity') {
       if (compressor !== 'identity') {
-        const data = new Uint8Array(bytes) // and not slice(), which copies nothing when it is a Buffer's
+        const data = new Uint8Array(bytes) // not slice(): the slice of a Buffer is a view
         others[index] = { status: NOTHING, data, compressor: COMPRESSORS.indexOf(compressor) }
         return
       }
@@ -128,7 +128,7 @@ export function batchReadResponse(
   }
 }
 
-/** Everything but the data, as it is when all blobs are found; answers where each one's data goes. */
+/** Writes all but the data, for the case that all blobs exist; returns the offset of each blob's data. */
 function layOut(digests: DigestList, plain: Uint8Array): Uint32Array {
   const dataAt = new Uint32Array(digests.count)
   let at = 0
@@ -147,7 +147,7 @@ function layOut(digests: DigestList, plain: Uint8Array): Uint32Array {
 const plainLength = (digests: DigestList, index: number): number =>
   fieldLength(digestLength(digests, index)) + fieldLength(digests.sizes[index] as number) + fieldLength(0)
 
-/** The answer when not every blob is in its place. */
+/** The response when a blob is not in its place. */
 function assembled(digests: DigestList, plain: Uint8Array, others: readonly (Other | undefined)[]): Uint8Array {
   let total = 0
   for (let index = 0; index < digests.count; index++) total += fieldLength(lengthOf(digests, index, others[index]))

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { COMPRESSORS } from '../../model/compressor.ts'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import {
   BatchUpdateBlobsRequest,
   BatchUpdateBlobsResponse,
@@ -47,8 +46,8 @@ const aRequest = aFunction
     }).finish(),
   }))
 
-describe('the request', () => {
-  test('is read as it was written, and its data stays where it is', () => {
+describe('BatchUpdateBlobsRequest', () => {
+  test('round-trips, and its data are views of the message', () => {
     fc.assert(
       fc.property(aRequest, ({ sent, bytes }) => {
         const message = amid(bytes)
@@ -62,7 +61,7 @@ describe('the request', () => {
     )
   })
 
-  test('that was damaged is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(aRequest.map(({ bytes }) => bytes)), (bytes) => {
         const read = orRefused(() => readBatchUpdateRequest(amid(bytes)))
@@ -80,14 +79,14 @@ describe('the request', () => {
     )
   })
 
-  test('merges a digest that comes in two parts', () => {
+  test('merges a digest that is split over two fields', () => {
     const hash = Buffer.from(`0a42 0a40${Buffer.from(HASH).toString('hex')}`.replaceAll(' ', ''), 'hex')
     const size = Buffer.from('0a021003', 'hex')
     const bytes = Buffer.concat([Buffer.of(0x12, hash.length + size.length), hash, size])
     expect(digestsIn(readBatchUpdateRequest(bytes).digests)).toEqual([{ fn: 'sha256', hash: HASH, size: 3 }])
   })
 
-  test('may name a compressor that we have never heard of, for the door to refuse that blob', () => {
+  test('with an unknown compressor reads as undefined, so that the door can refuse that blob', () => {
     const requests = [{ digest: { hash: HASH, sizeBytes: 3 }, compressor: 9 as 0 }]
     const bytes = encodedAs(BatchUpdateBlobsRequest, { requests })
     expect(readBatchUpdateRequest(bytes).compressors).toEqual([undefined])
@@ -99,7 +98,7 @@ describe('the request', () => {
   })
 })
 
-test('the answer has the status of each blob, in order', () => {
+test('BatchUpdateBlobsResponse has the status of each blob, in order', () => {
   fc.assert(
     fc.property(aRequest, fc.infiniteStream(fc.constantFrom(0, 3, 8)), ({ sent, bytes }, codes) => {
       const { digests } = readBatchUpdateRequest(bytes)

@@ -1,6 +1,6 @@
 import type { DigestList } from '../../base/digest.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
@@ -13,9 +13,9 @@ import { digestLength, putDigest } from './digest-writer.ts'
 export interface BatchUpdateRequest {
   readonly instance: string
   readonly digests: DigestList
-  /** The bytes for digest `i`, packed as `compressors[i]` says. */
+  /** The bytes for digest `i`, compressed with `compressors[i]`. */
   readonly blobs: readonly Uint8Array[]
-  /** Undefined for one that we have never heard of: that blob is refused, not its neighbours. */
+  /** Undefined for an unknown compressor: only that blob is refused. */
   readonly compressors: readonly (Compressor | undefined)[]
 }
 
@@ -92,7 +92,7 @@ export function batchUpdateResponse(digests: DigestList, statuses: readonly (Uin
     at = putHead(out, at, RESPONSE, oneLength(digests, status, index))
     at = putHead(out, at, DIGEST, digestLength(digests, index))
     at = putDigest(out, at, digests, index)
-    // A status of OK has no content, but it is there: some clients read an absent one as no answer.
+    // An OK status is encoded as an empty message: some clients treat a missing status as a missing response.
     at = putField(out, at, STATUS, status ?? NOTHING)
   }
   return out

@@ -38,8 +38,8 @@ const writeBytes = (write: { resourceName: string; offset: number; finish: boole
     data: write.data,
   }).finish()
 
-describe('a read', () => {
-  test('comes as it went', () => {
+describe('ByteStream ReadRequest', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(aRead, (read) => {
         const { resourceName, offset: readOffset, limit: readLimit } = read
@@ -49,7 +49,7 @@ describe('a read', () => {
     )
   })
 
-  test('that was damaged is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(readBytes), (bytes) => {
         const read = orRefused(() => readReadRequest(amid(bytes)))
@@ -62,12 +62,12 @@ describe('a read', () => {
     )
   })
 
-  test.each(['readOffset', 'readLimit'])('from before the start (%s) is refused', (field) => {
+  test.each(['readOffset', 'readLimit'])('with a negative %s is refused', (field) => {
     const bytes = encodedAs(proto.ReadRequest, { [field]: -1 })
     expect(() => readReadRequest(bytes)).toThrow('is negative')
   })
 
-  test('is answered by a head and the data as it lies', () => {
+  test('is answered by a header and the data itself, without a copy', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
         const parts = readResponse(data)
@@ -78,8 +78,8 @@ describe('a read', () => {
   })
 })
 
-describe('a write', () => {
-  test('comes as it went, and its data stays where it is', () => {
+describe('ByteStream WriteRequest', () => {
+  test('round-trips, and its data is a view of the message', () => {
     fc.assert(
       fc.property(aWrite, (write) => {
         const message = amid(writeBytes(write))
@@ -90,7 +90,7 @@ describe('a write', () => {
     )
   })
 
-  test('that was damaged is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(aWrite.map(writeBytes)), (bytes) => {
         const read = orRefused(() => readWriteRequest(amid(bytes)))
@@ -106,7 +106,7 @@ describe('a write', () => {
     )
   })
 
-  test.each([0, 1, 300, 2 ** 40, Number.MAX_SAFE_INTEGER, -1])('is answered with %d bytes committed', (size) => {
+  test.each([0, 1, 300, 2 ** 40, Number.MAX_SAFE_INTEGER, -1])('is answered with %d committed bytes', (size) => {
     expect(proto.WriteResponse.decode(writeResponse(size))).toEqual({ committedSize: size })
     for (const complete of [true, false]) {
       const answer = proto.QueryWriteStatusResponse.decode(queryWriteStatusResponse(size, complete))
@@ -114,7 +114,7 @@ describe('a write', () => {
     }
   })
 
-  test('is asked about by its name', () => {
+  test('QueryWriteStatusRequest is read as its resource name', () => {
     fc.assert(
       fc.property(someText, (resourceName) => {
         const bytes = proto.QueryWriteStatusRequest.encode({ resourceName }).finish()

@@ -2,8 +2,8 @@ import { MessageReader } from '../messages/message-reader.ts'
 import { putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 
 /**
- * The messages of google.bytestream.ByteStream. The bulk of one is its data, which is never copied here: a request's
- * is a view into the message, an answer's goes out as a part of its own behind a few bytes of head.
+ * The messages of google.bytestream.ByteStream. Their data is never copied here: that of a request is a view into the
+ * message, that of a response is sent as a separate part after a short head.
  */
 export interface ReadRequest {
   readonly resourceName: string
@@ -72,7 +72,7 @@ export function readWriteRequest(bytes: Uint8Array): WriteRequest {
   return { resourceName, offset, finish, data }
 }
 
-/** -1 says that a compressed upload ended early, because the blob was there. */
+/** -1: a compressed upload ended early, because the blob already existed. */
 export const writeResponse = (committedSize: number): Uint8Array => sizeField(committedSize, NOTHING)
 
 /** The resource name. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import { type DeepPartial, FindMissingBlobsRequest } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -34,8 +33,8 @@ const aRequest = aFunction
     return { sent, bytes: encoded({ instanceName: instance, blobDigests, digestFunction: digestFunctionNumber(fn) }) }
   })
 
-describe('the request', () => {
-  test('is read as it was written, wherever it lies', () => {
+describe('FindMissingBlobsRequest', () => {
+  test('round-trips at any position in a buffer', () => {
     fc.assert(
       fc.property(aRequest, ({ sent, bytes }) => {
         const { instance, digests } = readFindMissingRequest(amid(bytes))
@@ -44,7 +43,7 @@ describe('the request', () => {
     )
   })
 
-  test('that was damaged is refused, or means the same to another reader', () => {
+  test('when damaged is refused, or reads the same as with another parser', () => {
     fc.assert(
       fc.property(damaged(aRequest.map(({ bytes }) => bytes)), (bytes) => {
         const read = orRefused(() => readFindMissingRequest(amid(bytes)))
@@ -59,7 +58,7 @@ describe('the request', () => {
     )
   })
 
-  test('without a function is told by the length of its hashes, and by its instance where several fit', () => {
+  test('without a digest function gets it from the hash length, or from the instance where several fit', () => {
     const fnOf = (hash: string | undefined, instanceName = '') => {
       const blobDigests = hash === undefined ? [] : [{ hash, sizeBytes: 1 }]
       const bytes = encoded({ instanceName, blobDigests })
@@ -78,7 +77,11 @@ describe('the request', () => {
     ['a length of no function', { blobDigests: [{ hash: 'abcd' }] }, 'a hash has 4 digits'],
     ['no hash', { blobDigests: [{ sizeBytes: 3 }] }, 'a digest has no hash'],
     ['a negative size', { blobDigests: [{ hash: HASH, sizeBytes: -1 }] }, 'the size of a digest is negative'],
-    ['hashes of two lengths', { blobDigests: [{ hash: HASH }, { hash: SHA1 }] }, 'a hash has 40 digits among others'],
+    [
+      'hashes of two lengths',
+      { blobDigests: [{ hash: HASH }, { hash: SHA1 }] },
+      'a hash has 40 digits, but the others have 64',
+    ],
     ['another function', { blobDigests: [{ hash: HASH }], digestFunction: 2 }, 'a hash of sha1 has 40 hex digits'],
     ['a function that we have not', { digestFunction: 4 }, 'digest function VSO is not supported'],
     ['a function that nobody has', { digestFunction: 77 as 1 }, 'digest function 77 is not supported'],
@@ -87,7 +90,7 @@ describe('the request', () => {
     expect(() => readFindMissingRequest(encoded(request))).toThrow(message)
   })
 
-  test('says a thing twice: the last one counts', () => {
+  test('with a repeated field reads its last value', () => {
     const twice = Buffer.concat([
       encoded({ instanceName: 'a', digestFunction: 2 }),
       encoded({ instanceName: 'b', digestFunction: 9 }),
@@ -99,21 +102,21 @@ describe('the request', () => {
     expect(digestsIn(readFindMissingRequest(bytes).digests)).toEqual([{ fn: 'sha256', hash: HASH, size: 3 }])
   })
 
-  test('may hold what we do not know', () => {
+  test('may contain unknown fields', () => {
     const digest = Buffer.from(`0a40${Buffer.from(HASH).toString('hex')} 1003 1a0178`.replaceAll(' ', ''), 'hex')
     const bytes = Buffer.concat([Buffer.of(0x22, 1, 0x78, 0x12, digest.length), digest, Buffer.of(0x2d, 1, 2, 3, 4)])
     expect(digestsIn(readFindMissingRequest(bytes).digests)).toEqual([{ fn: 'sha256', hash: HASH, size: 3 }])
   })
 })
 
-describe('the answer', () => {
+describe('FindMissingBlobsResponse', () => {
   const answer = (bytes: Uint8Array, absent: readonly number[]) =>
     judged(
       `${REAPI}.FindMissingBlobsResponse`,
       findMissingResponse(readFindMissingRequest(bytes), Uint8Array.from(absent)),
     )
 
-  test('names what is absent, each once and in order', () => {
+  test('names each absent digest once, in order', () => {
     fc.assert(
       fc.property(aRequest, fc.infiniteStream(fc.boolean()), ({ sent, bytes }, flags) => {
         const absent = sent.digests.map(() => (flags.next().value ? 1 : 0))
@@ -130,7 +133,7 @@ describe('the answer', () => {
     )
   })
 
-  test('repeats nothing that was asked for twice, and leaves the flags as they were', () => {
+  test('does not repeat a digest that was requested twice, and leaves the flags unchanged', () => {
     const blobDigests = [1, 2, 1, 3, 2, 1].map((sizeBytes) => ({ hash: HASH, sizeBytes }))
     const absent = [1, 1, 1, 1, 1, 1]
     expect(answer(encoded({ blobDigests }), absent).missingBlobDigests).toMatchObject([
@@ -141,7 +144,7 @@ describe('the answer', () => {
     expect(absent).toEqual([1, 1, 1, 1, 1, 1])
   })
 
-  test('is complete when hashes were made to collide', () => {
+  test('is complete for 200 digests with the same hash and different sizes', () => {
     const blobDigests = Array.from({ length: 200 }, (_, sizeBytes) => ({ hash: HASH, sizeBytes }))
     const { missingBlobDigests } = answer(
       encoded({ blobDigests }),
@@ -150,7 +153,7 @@ describe('the answer', () => {
     expect(missingBlobDigests).toHaveLength(200)
   })
 
-  test('is empty when nothing is absent', () => {
+  test('is empty when no blob is absent', () => {
     const request = readFindMissingRequest(encoded({ blobDigests: [{ hash: HASH, sizeBytes: 1 }] }))
     expect(findMissingResponse(request, new Uint8Array(1))).toHaveLength(0)
   })

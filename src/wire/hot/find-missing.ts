@@ -1,19 +1,19 @@
 import type { DigestList } from '../../base/digest.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 
 /**
- * FindMissingBlobs, the call that builds make most and with the most digests in it.
+ * FindMissingBlobs: the most frequent call of builds, and the one with the most digests.
  *
- * The answer repeats a part of the question under the same field number, 2. So reading keeps the place of each field,
- * and the answer is copied together from the request's own bytes, neighbours in one go: nothing is encoded.
- * A digest that was asked for twice is answered once.
+ * The response repeats some digests of the request under the same field number, 2. So reading keeps the offsets of each
+ * field, and the response is copied from the bytes of the request, adjacent fields in one copy: nothing is encoded.
+ * A digest that occurs twice is returned once.
  */
 export interface FindMissingRequest {
   readonly instance: string
   readonly digests: DigestList
-  /** The message, and the places of field `i` in it: from `places[i * 2]` to `places[i * 2 + 1]`. */
+  /** The message, and the offsets of field `i` in it: from `places[i * 2]` to `places[i * 2 + 1]`. */
   readonly bytes: Uint8Array
   readonly places: Uint32Array
 }
@@ -54,21 +54,21 @@ export function readFindMissingRequest(
   return { instance, digests: builder.finish(number, unnamed(instance)), bytes, places }
 }
 
-/** `absent` as `BlobStore.missing` filled it. */
+/** `BlobStore.missing` fills `absent`. */
 export function findMissingResponse(request: FindMissingRequest, absent: Uint8Array): Uint8Array {
   const { bytes, places, digests } = request
-  const wanted = firstOfEach(digests, absent)
+  const selected = firstOfEach(digests, absent)
   let length = 0
   for (let index = 0; index < digests.count; index++) {
-    if (wanted[index] !== 0) length += (places[index * 2 + 1] as number) - (places[index * 2] as number)
+    if (selected[index] !== 0) length += (places[index * 2 + 1] as number) - (places[index * 2] as number)
   }
   const out = Buffer.allocUnsafe(length)
   let at = 0
   for (let index = 0; index < digests.count; index++) {
-    if (wanted[index] === 0) continue
+    if (selected[index] === 0) continue
     const from = places[index * 2] as number
     let to = places[index * 2 + 1] as number
-    while (index + 1 < digests.count && wanted[index + 1] !== 0 && places[index * 2 + 2] === to) {
+    while (index + 1 < digests.count && selected[index + 1] !== 0 && places[index * 2 + 2] === to) {
       index++
       to = places[index * 2 + 1] as number
     }
@@ -78,10 +78,10 @@ export function findMissingResponse(request: FindMissingRequest, absent: Uint8Ar
   return out
 }
 
-/** How far a place in the table is looked for. Hashes made to collide may then come twice, and cost no more than that. */
+/** Slots that are probed per digest. Hashes that were made to collide are then returned twice, at no further cost. */
 const PROBES = 8
 
-/** The flags without those of digests that came before. */
+/** The flags, with those of repeated digests cleared. */
 function firstOfEach(digests: DigestList, absent: Uint8Array): Uint8Array {
   let count = 0
   for (let index = 0; index < digests.count; index++) if (absent[index] !== 0) count++
@@ -89,11 +89,11 @@ function firstOfEach(digests: DigestList, absent: Uint8Array): Uint8Array {
   const { hashes, width } = digests
   const table = new Int32Array(1 << (33 - Math.clz32(count - 1)))
   const mask = table.length - 1
-  let wanted = absent
+  let selected = absent
   for (let index = 0; index < digests.count; index++) {
     if (absent[index] === 0) continue
     const from = index * width
-    // Any bytes of a hash will do, for they are all alike random.
+    // Three bytes of the hash serve as its table hash: a digest is random.
     let slot = ((hashes[from] as number) << 16) | ((hashes[from + 1] as number) << 8) | (hashes[from + 2] as number)
     for (let probe = 0; probe < PROBES; probe++, slot++) {
       const seen = table[slot & mask] as number
@@ -102,12 +102,12 @@ function firstOfEach(digests: DigestList, absent: Uint8Array): Uint8Array {
         break
       }
       if (!isSame(digests, seen - 1, index)) continue
-      if (wanted === absent) wanted = new Uint8Array(absent)
-      wanted[index] = 0
+      if (selected === absent) selected = new Uint8Array(absent)
+      selected[index] = 0
       break
     }
   }
-  return wanted
+  return selected
 }
 
 function isSame({ hashes, sizes, width }: DigestList, one: number, other: number): boolean {

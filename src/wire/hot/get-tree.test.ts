@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import { GetTreeRequest } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -34,7 +33,7 @@ const encoded = ({ instance, rootDigest, ...rest }: Sent): Uint8Array =>
     ...rest,
   })
 
-test('the request is read as it was written', () => {
+test('GetTreeRequest round-trips', () => {
   fc.assert(
     fc.property(aRequest, (sent) => {
       expect(readGetTreeRequest(amid(encoded(sent)))).toEqual(sent)
@@ -42,7 +41,7 @@ test('the request is read as it was written', () => {
   )
 })
 
-test('a request that was damaged is refused, or means the same to another reader', () => {
+test('a damaged GetTreeRequest is refused, or reads the same as with another parser', () => {
   fc.assert(
     fc.property(damaged(aRequest.map(encoded)), (bytes) => {
       const read = orRefused(() => readGetTreeRequest(amid(bytes)))
@@ -63,7 +62,7 @@ test('a negative page size is refused', () => {
   expect(() => readGetTreeRequest(bytes)).toThrow('page_size is negative')
 })
 
-test('the answer holds directories as they are, and as long as was foretold', () => {
+test('GetTreeResponse contains the directories unchanged, and treeEntryLength gives its exact length', () => {
   const directories = ['0a030a0161', '', `1a06${'0a0162120178'}`].map((hex) => Buffer.from(hex, 'hex'))
   const foretold = directories.reduce((sum, { length }) => sum + treeEntryLength(length), 0)
   const last = getTreeResponse(directories, '')

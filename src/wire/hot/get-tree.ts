@@ -1,15 +1,15 @@
 import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putField } from '../messages/message-writer.ts'
 import { PendingDigest } from './digest-reader.ts'
 
-/** GetTree hands out Directory messages as they are in the CAS: their digests hold for those bytes and no others. */
+/** GetTree returns Directory messages byte for byte as they are in the CAS, so that their digests stay valid. */
 export interface GetTreeRequest {
   readonly instance: string
   readonly rootDigest: Digest
-  /** 0 leaves it to the server. */
+  /** 0: the server chooses. */
   readonly pageSize: number
   readonly pageToken: string
 }
@@ -49,7 +49,7 @@ export function readGetTreeRequest(bytes: Uint8Array, unnamed: UnnamedFunction =
 const DIRECTORY = 0x0a
 const NEXT_PAGE_TOKEN = 0x12
 
-/** How much a Directory of so many bytes adds to a response: for keeping one below a limit. */
+/** The bytes that a Directory of this size adds to a response. */
 export const treeEntryLength = fieldLength
 
 /** `nextPageToken` is empty in the last response. */

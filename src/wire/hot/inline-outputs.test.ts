@@ -5,7 +5,7 @@ import { aFunction, amid, digestsIn, encodedAs } from '../messages/messages.fixt
 import { anActionResult } from '../reapi/action-result.fixture.ts'
 import { actionResultFromProto, actionResultToProto } from '../reapi/action-result.ts'
 import { viewActionResult } from './action-result.ts'
-import { inlineWanted, withInlined } from './inline-outputs.ts'
+import { inlineRequested, withInlined } from './inline-outputs.ts'
 
 const digest = (digit: string, size: number) => ({ hash: digit.repeat(64), sizeBytes: size })
 const everything = { inlineStdout: true, inlineStderr: true, inlineOutputFiles: ['a', 'b', 'c'] }
@@ -24,23 +24,23 @@ const result = encodedAs(ActionResult, {
 })
 const view = viewActionResult(amid(result), 'sha256')
 const sizes = (wish: typeof everything, maxBytes = 1e6) =>
-  digestsIn(inlineWanted(view, wish, maxBytes).digests).map(({ size }) => size)
+  digestsIn(inlineRequested(view, wish, maxBytes).digests).map(({ size }) => size)
 
-test('only what is asked for, is not there yet and is not empty is wanted, streams first', () => {
+test('inlineRequested selects only requested, absent and non-empty contents, streams first', () => {
   expect(sizes(everything)).toEqual([5, 1, 300])
   expect(sizes({ ...everything, inlineStdout: false })).toEqual([1, 300])
   expect(sizes({ ...nothing, inlineOutputFiles: ['b', 'nowhere'] })).toEqual([300])
   expect(sizes(nothing)).toEqual([])
 })
 
-test('what would make the result too large is left out, and smaller ones may still come', () => {
+test('inlineRequested skips contents that would exceed the limit, and still selects smaller ones', () => {
   expect(sizes(everything, result.length)).toEqual([])
   expect(sizes(everything, result.length + 100)).toEqual([5, 1])
   expect(sizes({ ...nothing, inlineOutputFiles: ['b', 'a'] }, result.length + 50)).toEqual([1])
 })
 
-test('what was wanted is put in, and the digests stay', () => {
-  const wanted = inlineWanted(view, everything, 1e6)
+test('withInlined inserts the selected contents and keeps the digests', () => {
+  const wanted = inlineRequested(view, everything, 1e6)
   const blobs = digestsIn(wanted.digests).map(({ size }) => Buffer.alloc(size, 'x'))
   const bytes = withInlined(view, wanted, blobs)
   const before = actionResultFromProto(result, 'sha256')
@@ -56,15 +56,15 @@ test('what was wanted is put in, and the digests stay', () => {
   )
 })
 
-test('a blob that is gone is left out', () => {
-  const wanted = inlineWanted(view, everything, 1e6)
+test('withInlined leaves out a blob that is no longer present', () => {
+  const wanted = inlineRequested(view, everything, 1e6)
   const bytes = withInlined(view, wanted, [undefined, Buffer.from('x'), undefined])
   const read = actionResultFromProto(Uint8Array.from(bytes), 'sha256')
   expect(read.stdout.raw).toBeUndefined()
   expect(read.outputFiles.map(({ contents }) => contents?.length)).toEqual([1, undefined, undefined, 3])
 })
 
-test('any result keeps what it had, and stays within the limit', () => {
+test('an inlined result keeps its other fields and stays within the limit', () => {
   const aCase = aFunction.chain((fn) =>
     fc.record({ fn: fc.constant(fn), noun: anActionResult(fn), room: fc.nat(2000) }),
   )
@@ -81,7 +81,7 @@ test('any result keeps what it had, and stays within the limit', () => {
       const before = actionResultToProto(shrunk)
       const some = viewActionResult(before, fn)
       const wish = { ...everything, inlineOutputFiles: shrunk.outputFiles.map(({ path }) => path) }
-      const wanted = inlineWanted(some, wish, before.length + room)
+      const wanted = inlineRequested(some, wish, before.length + room)
       const after = withInlined(
         some,
         wanted,

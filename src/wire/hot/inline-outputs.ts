@@ -1,12 +1,14 @@
 import type { DigestList } from '../../base/digest.ts'
+import { ActionWish } from '../gen/windlass/task/v1/task.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putHead, varintLength } from '../messages/message-writer.ts'
 import type { ActionResultView, Place } from './action-result.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 
 /**
- * Small outputs inside the result itself, which saves a client the calls to fetch them. Three steps: `inlineWanted`
- * says which blobs, the caller reads them, and `withInlined` splices them into the bytes of the result.
+ * Small outputs inside the result itself, which saves the client the calls to fetch them. Three steps:
+ * `inlineRequested` selects the blobs, the caller reads them, and `withInlined` inserts them into the bytes of the
+ * result.
  */
 export interface InlineOptions {
   readonly inlineStdout: boolean
@@ -14,13 +16,13 @@ export interface InlineOptions {
   readonly inlineOutputFiles: readonly string[]
 }
 
-/** A result of which it is known that it is one. */
+/** A validated result. */
 export type InlinedInto = Pick<ActionResultView, 'bytes' | 'fn'>
 
-/** Blobs that a client would like to have in the result itself; read them, and give them to `withInlined`. */
+/** The blobs that a client requested inline; the caller reads them and passes them to `withInlined`. */
 export interface Inlining {
   readonly digests: DigestList
-  /** Where digest `i` goes: into an output file, or at the end under a tag. */
+  /** The place where blob `i` is inserted: into an output file, or at the end of the result under this tag. */
   readonly targets: readonly (Place | number)[]
 }
 
@@ -28,7 +30,7 @@ const STDOUT_RAW = 0x2a
 const STDERR_RAW = 0x3a
 const OUTPUT_FILE = 0x12
 const CONTENTS = 0x2a
-/** What a blob costs beyond its own bytes: tags and lengths, generously. */
+/** Upper bound for the tags and lengths around a blob. */
 const OVERHEAD = 16
 
 interface Candidate {
@@ -36,13 +38,13 @@ interface Candidate {
   readonly target: Place | number
 }
 
-/** Only what is wished for, is not there already, is not empty, and leaves the result within `maxBytes`. */
-export function inlineWanted(view: InlinedInto, wish: InlineOptions, maxBytes: number): Inlining {
+/** Selects outputs that are requested, not inline yet, not empty, and that keep the result within `maxBytes`. */
+export function inlineRequested(view: InlinedInto, options: InlineOptions, maxBytes: number): Inlining {
   const reader = new MessageReader(view.bytes, 'ActionResult')
   const builder = new DigestListReader(view.fn)
   const targets: (Place | number)[] = []
   let room = maxBytes - view.bytes.length
-  for (const { digest, target } of candidates(reader, wish)) {
+  for (const { digest, target } of candidates(reader, options)) {
     const cost = digest.size + OVERHEAD
     if (digest.size === 0 || cost > room) continue
     room -= cost
@@ -52,28 +54,28 @@ export function inlineWanted(view: InlinedInto, wish: InlineOptions, maxBytes: n
   return { digests: builder.list(view.fn), targets }
 }
 
-/** The streams come first: they are what a person reads. */
-function candidates(reader: MessageReader, wish: InlineOptions): Candidate[] {
-  const paths = new Set(wish.inlineOutputFiles)
+/** Standard output and standard error come first, because people read them. */
+function candidates(reader: MessageReader, options: InlineOptions): Candidate[] {
+  const paths = new Set(options.inlineOutputFiles)
   const stdout = new PendingDigest()
   const stderr = new PendingDigest()
   const files: Candidate[] = []
-  let wantsStdout = wish.inlineStdout
-  let wantsStderr = wish.inlineStderr
+  let needsStdout = options.inlineStdout
+  let needsStderr = options.inlineStderr
   while (reader.next()) {
     switch (reader.field) {
       case 2:
-        if (paths.size > 0) files.push(...wantedFile(reader, paths))
+        if (paths.size > 0) files.push(...requestedFile(reader, paths))
         else reader.skip()
         break
       case 5:
-        wantsStdout = reader.view().length === 0 && wantsStdout
+        needsStdout = reader.view().length === 0 && needsStdout
         break
       case 6:
         stdout.merge(reader)
         break
       case 7:
-        wantsStderr = reader.view().length === 0 && wantsStderr
+        needsStderr = reader.view().length === 0 && needsStderr
         break
       case 8:
         stderr.merge(reader)
@@ -83,13 +85,13 @@ function candidates(reader: MessageReader, wish: InlineOptions): Candidate[] {
     }
   }
   return [
-    ...(wantsStdout ? [{ digest: stdout, target: STDOUT_RAW }] : []),
-    ...(wantsStderr ? [{ digest: stderr, target: STDERR_RAW }] : []),
+    ...(needsStdout ? [{ digest: stdout, target: STDOUT_RAW }] : []),
+    ...(needsStderr ? [{ digest: stderr, target: STDERR_RAW }] : []),
     ...files,
   ]
 }
 
-function wantedFile(reader: MessageReader, paths: ReadonlySet<string>): Candidate[] {
+function requestedFile(reader: MessageReader, paths: ReadonlySet<string>): Candidate[] {
   const digest = new PendingDigest()
   const { start } = reader
   let path = ''
@@ -106,7 +108,7 @@ function wantedFile(reader: MessageReader, paths: ReadonlySet<string>): Candidat
   return paths.has(path) && !inline ? [{ digest, target: { start, from, end: reader.at } }] : []
 }
 
-/** `blobs[i]` are the bytes of `inlining.digests`; an undefined one is left out, for its digest is there anyway. */
+/** `blobs[i]` are the bytes of digest `i`; an undefined one is left out, and the client fetches it by its digest. */
 export function withInlined(
   { bytes }: InlinedInto,
   { targets }: Inlining,
@@ -134,4 +136,19 @@ const headOf = (tag: number, length: number): Uint8Array => {
   const head = new Uint8Array(1 + varintLength(length))
   putHead(head, 0, tag, length)
   return head
+}
+
+/** The server may ignore these options, so a longer list of output files is dropped. */
+const MOST_OPTION_BYTES = 32 * 1024
+
+/** The options as an operation keeps them. Undefined when the client requested nothing inline. */
+export function inlineOptionsToProto(options: InlineOptions): Uint8Array | undefined {
+  const bytes = ActionWish.encode(options).finish()
+  if (bytes.length === 0) return undefined
+  return bytes.length <= MOST_OPTION_BYTES ? bytes : ActionWish.encode({ ...options, inlineOutputFiles: [] }).finish()
+}
+
+export function inlineOptionsFromProto(bytes: Uint8Array | undefined): InlineOptions {
+  const { inlineStdout, inlineStderr, inlineOutputFiles } = ActionWish.decode(bytes ?? new Uint8Array())
+  return { inlineStdout, inlineStderr, inlineOutputFiles }
 }

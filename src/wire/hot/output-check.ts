@@ -1,23 +1,34 @@
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from '../../base/digest.ts'
 import { type FaultError, invalid } from '../../base/fault.ts'
 import { MessageReader } from '../messages/message-reader.ts'
+import { mustHaveShape } from '../messages/well-formed.ts'
 import { PendingDigest } from './digest-reader.ts'
+import { ACTION_RESULT } from './result-shape.ts'
 
 /**
- * Whether clients can use the outputs that an ActionResult names. Clients create files under these paths: Bazel 4.2.3
- * crashes on an absolute path or a path that comes twice, and follows `..` out of its output directory. So each path is
- * relative, without NUL, comes once, and does not lie below an output that is a file or a symlink (a client would write
- * through the symlink). REAPI allows the empty path for an output directory only: it is the working directory.
+ * Checks whether clients can use the outputs that an ActionResult names. Clients create files under these paths: Bazel
+ * 4.2.3 crashes on an absolute path or on a duplicate path, and follows `..` out of its output directory. So each path
+ * must be relative and unique, must not contain NUL, and must not lie below an output that is a file or a symlink (a
+ * client would write through the symlink). REAPI allows the empty path, which is the working directory, for an output
+ * directory only.
  *
- * `checkOutputs` reads the message once and throws `invalid`; it hashes nothing and reads no blob. Content that needs
- * either is in its answer: see storage/result-check.ts.
+ * `checkOutputs` reads the message once and throws `invalid`. It hashes nothing and reads no blob. Its return value
+ * lists the contents that still need either: see storage/verification/result-check.ts. `checkReported` also validates
+ * all other fields, so that the server can send the worker's bytes to a client without decoding them.
  */
 export interface CheckedOutputs {
-  /** By how many directories the paths climb out of the working directory: 0 unless a path has `..` in it. */
+  /** How many levels the paths lead above the working directory: 0 unless a path contains `..`. */
   readonly climbs: number
-  /** Content that stands beside its own digest. */
+  /** Inline contents that also have a digest. */
   readonly inlined: readonly Inlined[]
   readonly directories: readonly NamedDirectory[]
+}
+
+/** A result that a worker reported. */
+export interface ReportedOutputs extends CheckedOutputs {
+  readonly exitCode: number
+  /** The blobs that the result itself refers to; output directories refer to more. */
+  readonly named: readonly Digest[]
 }
 
 export interface Inlined {
@@ -41,18 +52,31 @@ export function checkOutputs(bytes: Uint8Array, fn: DigestFunction): CheckedOutp
   return check
 }
 
+export function checkReported(bytes: Uint8Array, fn: DigestFunction): ReportedOutputs {
+  mustHaveShape(bytes, ACTION_RESULT)
+  const named: Digest[] = []
+  const check = new OutputCheck(new MessageReader(bytes, 'ActionResult'), fn, named)
+  check.run()
+  const { climbs, inlined, directories, exitCode } = check
+  return { climbs, inlined, directories, exitCode, named }
+}
+
 class OutputCheck implements CheckedOutputs {
+  exitCode = 0
   climbs = 0
   inlined: Inlined[] | typeof NONE = NONE
   directories: NamedDirectory[] | typeof NONE = NONE
-  /** Paths without dots, by what is there. */
+  /** The kind of output at each normalised path. */
   private readonly taken = new Map<string, number>()
   private readonly reader: MessageReader
   private readonly fn: DigestFunction
+  private readonly named: Digest[] | undefined
 
-  constructor(reader: MessageReader, fn: DigestFunction) {
+  /** With `named`, each output must have a digest, which is added to it. */
+  constructor(reader: MessageReader, fn: DigestFunction, named?: Digest[]) {
     this.reader = reader
     this.fn = fn
+    this.named = named
   }
 
   run(): void {
@@ -62,6 +86,7 @@ class OutputCheck implements CheckedOutputs {
       const { field } = reader
       if (field === FILE) this.file()
       else if (field === DIRECTORY) this.directory()
+      else if (field === 4) this.exitCode = reader.int32()
       else if (field === 5) streams.stdout.raw = reader.view()
       else if (field === 6) streams.stdout.digest.merge(reader)
       else if (field === 7) streams.stderr.raw = reader.view()
@@ -69,7 +94,10 @@ class OutputCheck implements CheckedOutputs {
       else if (field === LEGACY_FILE_LINK || field === LEGACY_DIRECTORY_LINK || field === LINK) this.link(field)
       else reader.skip()
     }
-    for (const [what, { raw, digest }] of Object.entries(streams)) this.beside(what, raw, digest)
+    for (const [what, { raw, digest }] of Object.entries(streams)) {
+      this.name(this.named && this.digestOf(digest))
+      this.beside(what, raw, digest)
+    }
     if (this.taken.size > 1) this.mustNotNest()
   }
 
@@ -87,6 +115,8 @@ class OutputCheck implements CheckedOutputs {
     }
     reader.leave(outer)
     this.take(path, FILE)
+    if (this.named !== undefined && digest.empty) throw invalid(`the output ${path} has no digest`)
+    this.name(this.named && this.digestOf(digest))
     if (contents.length > 0) this.beside(`the output ${quoted(path)}`, contents, digest)
   }
 
@@ -107,7 +137,15 @@ class OutputCheck implements CheckedOutputs {
     reader.leave(outer)
     this.take(path, DIRECTORY)
     if (this.directories.length === 0) this.directories = []
-    ;(this.directories as NamedDirectory[]).push({ tree: this.digestOf(tree), root: this.digestOf(root), isSorted })
+    const found = { tree: this.digestOf(tree), root: this.digestOf(root), isSorted }
+    if (this.named !== undefined && tree.empty && root.empty) throw invalid('an output directory has no digest')
+    this.name(found.tree)
+    this.name(found.root)
+    ;(this.directories as NamedDirectory[]).push(found)
+  }
+
+  private name(digest: Digest | undefined): void {
+    if (digest !== undefined) this.named?.push(digest)
   }
 
   private link(field: number): void {
@@ -130,13 +168,13 @@ class OutputCheck implements CheckedOutputs {
     const plain = this.plainPath(path)
     if (plain === '' && kind !== DIRECTORY) throw bad(path, 'is empty')
     const before = this.taken.get(plain)
-    // A server of REAPI 2.1 and later names a symlink for new and for old clients: once in each field.
+    // Servers of REAPI 2.1 and later list a symlink in two fields, one for new clients and one for old clients.
     const isTwin = before !== undefined && (before === LINK ? isLegacy(kind) : kind === LINK && isLegacy(before))
     if (before !== undefined && !isTwin) throw bad(path, 'comes twice')
     if (before !== LINK) this.taken.set(plain, kind)
   }
 
-  /** Without dots and double slashes, as a file system has it. */
+  /** The path without dots and double slashes. */
   private plainPath(path: string): string {
     if (path.startsWith('/')) throw bad(path, 'is absolute')
     if (path.includes('\0')) throw bad(path, 'has a NUL in it')
@@ -182,7 +220,7 @@ const LEGACY_FILE_LINK = 10
 const LEGACY_DIRECTORY_LINK = 11
 const LINK = 12
 const EMPTY: Uint8Array = new Uint8Array()
-/** Has a part that is empty or consists of dots. */
+/** Matches a path with an empty segment, `.` or `..`. */
 const ODD = /(^|\/)\.{0,2}(\/|$)/
 
 const isLegacy = (kind: number): boolean => kind === LEGACY_FILE_LINK || kind === LEGACY_DIRECTORY_LINK

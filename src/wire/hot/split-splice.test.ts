@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digestListOf } from '../../base/digest-list.ts'
-import { digestToProto } from '../digests/digest.ts'
-import { digestFunctionNumber } from '../digests/digest-function.ts'
+import { digestFunctionNumber, digestToProto } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -37,7 +36,7 @@ const part = ({ instance, blobDigest, chunking }: Sent) => ({
 const splice = (sent: Sent): Uint8Array =>
   encodedAs(proto.SpliceBlobRequest, { ...part(sent), chunkDigests: sent.chunks.map(digestToProto) })
 
-test('requests are read as they were written', () => {
+test('SplitBlobRequest and SpliceBlobRequest round-trip', () => {
   fc.assert(
     fc.property(aRequest, (sent) => {
       const { chunks, ...rest } = sent
@@ -48,7 +47,7 @@ test('requests are read as they were written', () => {
   )
 })
 
-test('requests that were damaged are refused, or mean the same to another reader', () => {
+test('damaged requests are refused, or read the same as with another parser', () => {
   fc.assert(
     fc.property(damaged(aRequest.map(splice)), (bytes) => {
       orRefused(() => readSplitBlobRequest(amid(bytes)))
@@ -67,7 +66,7 @@ test('requests that were damaged are refused, or mean the same to another reader
   )
 })
 
-test('a blob and chunks of different functions are refused', () => {
+test('a SpliceBlobRequest with a blob and chunks of different functions is refused', () => {
   const bytes = encodedAs(proto.SpliceBlobRequest, {
     blobDigest: { hash: 'ab'.repeat(32) },
     chunkDigests: [{ hash: 'ab'.repeat(20) }],
@@ -75,11 +74,11 @@ test('a blob and chunks of different functions are refused', () => {
   expect(() => readSpliceBlobRequest(bytes)).toThrow('a hash of sha256 has 64 hex digits, and this one 40')
 })
 
-test('the blob must be named', () => {
+test('a SplitBlobRequest without a blob digest is refused', () => {
   expect(() => readSplitBlobRequest(new Uint8Array())).toThrow('a digest has no hash')
 })
 
-test('answers are written as others read them', () => {
+test('SplitBlobResponse and SpliceBlobResponse decode with the generated code', () => {
   fc.assert(
     fc.property(aRequest, ({ blobDigest, chunks, chunking }) => {
       const split = splitBlobResponse(digestListOf(blobDigest.fn, chunks), chunking)

@@ -1,17 +1,16 @@
 import type { Digest, DigestList } from '../../base/digest.ts'
-import { digestToProto } from '../digests/digest.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { digestToProto, sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 import { SpliceBlobResponse } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 import { fieldLength, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
 
-/** SplitBlob and SpliceBlob: a large blob as a list of chunks, which may be many. */
+/** SplitBlob and SpliceBlob: a large blob as a list of chunks. */
 export interface SplitBlobRequest {
   readonly instance: string
   readonly blobDigest: Digest
-  /** A ChunkingFunction.Value; 0 leaves it to the server. */
+  /** A ChunkingFunction.Value; with 0 the server chooses. */
   readonly chunking: number
 }
 

@@ -7,11 +7,12 @@ import { MessageReader } from '../messages/message-reader.ts'
 import { PendingDigest } from './digest-reader.ts'
 
 /**
- * Whether a client can unpack a Directory or a Tree: it creates files under these names. Each name is one path segment
- * and comes once, a symlink has a target, and every directory that a Tree names is in the Tree. Throws `invalid`.
+ * Checks whether a client can unpack a Directory or a Tree: the client creates files under these names. Each name must
+ * be one path segment and unique, a symlink must have a target, and a Tree must contain every directory that it names.
+ * Throws `invalid`.
  *
- * A Tree of 100,000 directories takes a tenth of a second to hash, and a Directory with as many entries a second to
- * check: both checks pause after every slice.
+ * Hashing a Tree of 100,000 directories takes 0.1 s, and checking a Directory with 100,000 entries takes 1 s. So both
+ * checks pause after every slice.
  */
 export interface CheckedTree {
   readonly root: Digest
@@ -48,11 +49,11 @@ export async function checkTree(bytes: Uint8Array, fn: DigestFunction): Promise<
   }
   if (root === undefined) throw invalid('malformed Tree: it has no root')
   for (const name of named)
-    if (!held.has(name)) throw invalid(`malformed Tree: the directory ${name} is named in it and is not in it`)
+    if (!held.has(name)) throw invalid(`malformed Tree: the directory ${name} is referred to but not contained`)
   return { root, isSorted }
 }
 
-/** Returns the digests of the directories in it, and yields where it may pause. */
+/** Returns the digests of the subdirectories. Yields at each point where the caller may pause. */
 export function* checkDirectory(bytes: Uint8Array, fn: DigestFunction): Generator<void, Digest[]> {
   const reader = new MessageReader(bytes, 'Directory')
   const names = new Set<string>()

@@ -1,11 +1,11 @@
-/** A message of more fields than this is not walked to its end: the parser judges it. */
+/** `cannotBeMessage` returns false for a message with more fields; the parser checks it. */
 const MOST_FIELDS = 100_000
 const [VARINT, EIGHT_BYTES, LENGTH, GROUP_START, GROUP_END, FOUR_BYTES] = [0, 1, 2, 3, 4, 5]
 
 /**
- * Whether every protobuf parser rejects these bytes, whatever the message type: a wire type that does not exist, field
- * number 0, a group that is not closed, a length beyond the end. Parsers differ about all other mistakes (Java skips a
- * known field that has another wire type), so for those this returns false.
+ * Returns true when every protobuf parser rejects these bytes, for any message type: a wire type that does not exist,
+ * field number 0, a group that is not closed, or a length beyond the end. Parsers differ on all other errors (Java
+ * skips a known field that has another wire type), so for those this returns false.
  */
 export function cannotBeMessage(bytes: Uint8Array): boolean {
   const groups: number[] = []

@@ -10,8 +10,8 @@ const skipAll = (reader: MessageReader): void => {
   while (reader.next()) reader.skip()
 }
 
-describe('fields', () => {
-  test('are stepped over whatever they are', () => {
+describe('MessageReader, fields', () => {
+  test('of every wire type can be skipped', () => {
     const reader = reading('08 96 01  11 0102030405060708  1a 02 6869  25 01020304  f8 ff ff ff 0f 01')
     const seen: [number, number][] = []
     while (reader.next()) {
@@ -28,9 +28,9 @@ describe('fields', () => {
   })
 
   test.each([
-    ['00', 'a field has a number that does not exist'],
-    ['07', 'a field has a number that does not exist'],
-    ['80 80 80 80 80 01', 'a field has a number that does not exist'],
+    ['00', 'a field number is 0 or too large'],
+    ['07', 'a field number is 0 or too large'],
+    ['80 80 80 80 80 01', 'a field number is 0 or too large'],
     ['80', 'a number is cut off'],
     ['08', 'a number is cut off'],
     ['08 ff', 'a number is cut off'],
@@ -41,17 +41,17 @@ describe('fields', () => {
     ['0a ffffffffffffffffff01', 'a field runs past the end'],
     ['09 00000000000000', 'a field runs past the end'],
     ['0d 000000', 'a field runs past the end'],
-    ['0b 0c', 'groups are not part of it'],
-    ['0c', 'groups are not part of it'],
-    ['0e', 'a field has a type that does not exist'],
-    ['0f', 'a field has a type that does not exist'],
-  ])('that read %s are refused', (hex, what) => {
+    ['0b 0c', 'groups are not supported'],
+    ['0c', 'groups are not supported'],
+    ['0e', 'a field has an unknown wire type'],
+    ['0f', 'a field has an unknown wire type'],
+  ])('of the malformed bytes %s are refused', (hex, what) => {
     const act = () => skipAll(reading(hex))
     expect(act).toThrow(FaultError)
     expect(act).toThrow(`malformed Test: ${what}`)
   })
 
-  test('of a nested message end with it, and the outer one goes on', () => {
+  test('of a nested message end with it, and the outer message continues', () => {
     const reader = reading('0a 02 08 01 10 02')
     reader.next()
     const outer = reader.enter()
@@ -63,7 +63,7 @@ describe('fields', () => {
     expect([reader.field, reader.int32(), reader.next()]).toEqual([2, 2, false])
   })
 
-  test('of a nested message cannot reach beyond it', () => {
+  test('of a nested message cannot extend beyond it', () => {
     const reader = reading('0a 02 0a 02 68 69')
     reader.next()
     reader.enter()
@@ -71,7 +71,7 @@ describe('fields', () => {
     expect(() => reader.view()).toThrow('a field runs past the end')
   })
 
-  test('of an unexpected type are refused', () => {
+  test('of an unexpected wire type are refused', () => {
     const wrong = (hex: string, read: (reader: MessageReader) => unknown) => {
       const reader = reading(hex)
       reader.next()
@@ -87,7 +87,7 @@ describe('fields', () => {
   })
 })
 
-describe('numbers', () => {
+describe('MessageReader, numbers', () => {
   const first = <T>(bytes: Uint8Array, read: (reader: MessageReader) => T): T => {
     const reader = new MessageReader(bytes, 'Test')
     reader.next()
@@ -96,7 +96,7 @@ describe('numbers', () => {
     return value
   }
 
-  test('of 32 bits are read as others write them', () => {
+  test('int32 reads the numbers that another encoder writes', () => {
     fc.assert(
       fc.property(fc.integer(), (value) => {
         expect(first(new BinaryWriter().uint32(8).int32(value).finish(), (reader) => reader.int32())).toBe(value)
@@ -104,7 +104,7 @@ describe('numbers', () => {
     )
   })
 
-  test('of 64 bits lose their upper half where 32 are expected', () => {
+  test('int32 truncates a 64-bit value to its lower 32 bits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         const bytes = new BinaryWriter().uint32(8).int64(value).finish()
@@ -114,7 +114,15 @@ describe('numbers', () => {
     )
   })
 
-  test('that count are exact, and refused where they cannot be', () => {
+  test('int64 reads exact values between -2^53 and 2^53, and refuses others', () => {
+    const int64 = (value: bigint) =>
+      first(new BinaryWriter().uint32(8).int64(value).finish(), (reader) => reader.int64())
+    fc.assert(fc.property(fc.maxSafeInteger(), (value) => int64(BigInt(value)) === value))
+    expect(() => int64(2n ** 53n)).toThrow('a number is beyond 2^53')
+    expect(() => int64(-(2n ** 63n))).toThrow('a number is beyond 2^53')
+  })
+
+  test('count reads exact values up to 2^53 - 1, and refuses negative and larger ones', () => {
     const count = (value: bigint) =>
       first(new BinaryWriter().uint32(8).int64(value).finish(), (reader) => reader.count('the size'))
     fc.assert(fc.property(fc.maxSafeNat(), (value) => count(BigInt(value)) === value))
@@ -124,18 +132,18 @@ describe('numbers', () => {
     expect(() => count(2n ** 63n - 1n)).toThrow('the size is too large')
   })
 
-  test('may be spelled with more bytes than they need', () => {
+  test('may be encoded with more bytes than necessary', () => {
     expect(first(Buffer.from('0883808080808080808000', 'hex'), (reader) => reader.count('it'))).toBe(3)
   })
 
-  test('that repeat come one by one or packed', () => {
+  test('repeated int32 may be packed or unpacked', () => {
     expect(first(Buffer.from('0805', 'hex'), (reader) => reader.int32s())).toEqual([5])
     expect(first(Buffer.from('0a0301ac02', 'hex'), (reader) => reader.int32s())).toEqual([1, 300])
     expect(() => first(Buffer.from('0a0201ac', 'hex'), (reader) => reader.int32s())).toThrow('a number is cut off')
   })
 })
 
-describe('text', () => {
+describe('MessageReader, text', () => {
   const text = (bytes: Uint8Array): string => {
     const reader = new MessageReader(new BinaryWriter().uint32(10).bytes(bytes).finish(), 'Test')
     reader.next()
@@ -145,7 +153,7 @@ describe('text', () => {
     return reader.text()
   }
 
-  test('comes out as it went in, short or long, ASCII or not', () => {
+  test('round-trips, short or long, ASCII or not', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (value) => {
         expect(text(Buffer.from(value))).toBe(Buffer.from(value).toString())
@@ -158,7 +166,7 @@ describe('text', () => {
     expect(() => text(Buffer.from(hex, 'hex'))).toThrow('malformed Test: text is not UTF-8')
   })
 
-  test('that names an instance must be able to', () => {
+  test('of an instance name with a reserved segment is refused', () => {
     const reader = new MessageReader(new BinaryWriter().uint32(10).string('a/blobs').finish(), 'Test')
     reader.next()
     expect(() => reader.instance()).toThrow('the instance name has the reserved segment "blobs"')

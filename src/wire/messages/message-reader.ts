@@ -2,7 +2,7 @@ import { type FaultError, invalid } from '../../base/fault.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 
 /**
- * Reads a protobuf message by the byte, strictly, without making an object of it.
+ * Reads a protobuf message field by field, strictly, without creating an object.
  *
  * `next()` steps to the next field of the current message and leaves its number in `field` and its wire type in
  * `type`; the caller's switch then takes the value with exactly one of the readers below, or `skip()`s it. A nested
@@ -10,18 +10,18 @@ import { instanceNameProblem } from '../../model/instance-name.ts'
  *
  * Everything is checked against the end of the innermost message, so nothing is ever read beyond it: a length that
  * runs over, a varint of more than 64 bits, field number 0, groups, text that is not UTF-8 and a known field of an
- * unexpected wire type are all the caller's mistake (`invalid`), where the generated decoders look the other way.
- * Views that are handed out share memory with the message.
+ * unexpected wire type all throw `invalid`, where the generated decoders accept them.
+ * Views share memory with the message.
  */
 export class MessageReader {
   readonly bytes: Uint8Array
-  /** For the words of an error: what the sender calls this message. */
+  /** The message name, for errors. */
   readonly name: string
   at = 0
   end: number
   field = 0
   type = 0
-  /** Where the tag of the current field starts. */
+  /** Offset of the tag of the current field. */
   start = 0
 
   constructor(bytes: Uint8Array, name: string) {
@@ -37,13 +37,13 @@ export class MessageReader {
     let tag = first
     if (first < 0x80) this.at++
     else tag = this.varint()
-    if (tag < 8 || tag > 0xffff_ffff) throw this.malformed('a field has a number that does not exist')
+    if (tag < 8 || tag > 0xffff_ffff) throw this.malformed('a field number is 0 or too large')
     this.field = tag >>> 3
     this.type = tag & 7
     return true
   }
 
-  /** Steps over the value of the current field. */
+  /** Skips the value of the current field. */
   skip(): void {
     switch (this.type) {
       case 0:
@@ -56,11 +56,11 @@ export class MessageReader {
       case 5:
         return this.forward(4)
       default:
-        throw this.malformed(this.type < 5 ? 'groups are not part of it' : 'a field has a type that does not exist')
+        throw this.malformed(this.type < 5 ? 'groups are not supported' : 'a field has an unknown wire type')
     }
   }
 
-  /** The answer goes to `leave`. */
+  /** Returns the argument for `leave`. */
   enter(): number {
     const length = this.delimited()
     const outer = this.end
@@ -92,7 +92,7 @@ export class MessageReader {
     return textIn(this.bytes, from, this.at) ?? this.fail(NOT_TEXT)
   }
 
-  /** The same without making the text. */
+  /** Validates text without creating the string. */
   skipText(): void {
     const length = this.delimited()
     this.mustBeText(this.at, length)
@@ -111,7 +111,7 @@ export class MessageReader {
     return name
   }
 
-  /** An int64 that counts something: neither negative nor beyond what a number holds exactly. */
+  /** An int64 from 0 to 2^53 - 1. */
   count(what: string): number {
     if (this.type !== 0) throw this.mistyped()
     const from = this.at
@@ -122,7 +122,21 @@ export class MessageReader {
     throw invalid(`${what} is ${negative ? 'negative' : 'too large'}`)
   }
 
-  /** An int32 or an enum: the upper half of a longer varint is cut off, as the format says. */
+  /** An int64 between -2^53 and 2^53, which a double holds exactly. */
+  int64(): number {
+    if (this.type !== 0) throw this.mistyped()
+    const from = this.at
+    const value = this.varint()
+    // A negative number takes ten bytes: the complement of the first nine is its distance from -1.
+    let distance = 0
+    const isNegative = this.at - from === 10
+    if (isNegative)
+      for (let at = this.at - 2; at >= from; at--) distance = distance * 128 + (~(this.bytes[at] as number) & 0x7f)
+    const signed = isNegative ? -1 - distance : value
+    return Number.isSafeInteger(signed) ? signed : this.fail('a number is beyond 2^53')
+  }
+
+  /** An int32 or an enum: the upper half of a longer varint is dropped, as the format demands. */
   int32(): number {
     if (this.type !== 0) throw this.mistyped()
     return this.low32()
@@ -136,6 +150,22 @@ export class MessageReader {
     while (this.at < this.end) values.push(this.low32())
     this.leave(outer)
     return values
+  }
+
+  /** A google.protobuf.Timestamp in milliseconds since 1970. Clients crash on one that is out of its range. */
+  time(): number {
+    let seconds = 0
+    let nanos = 0
+    const outer = this.enter()
+    while (this.next()) {
+      if (this.field === 1) seconds = this.int64()
+      else if (this.field === 2) nanos = this.int32()
+      else this.skip()
+    }
+    this.leave(outer)
+    if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) throw invalid(`a timestamp has ${seconds} seconds`)
+    if (nanos < 0 || nanos > 999_999_999) throw invalid(`a timestamp has ${nanos} nanos`)
+    return seconds * 1000 + nanos / 1e6
   }
 
   bool(): boolean {
@@ -201,10 +231,13 @@ export class MessageReader {
   }
 }
 
+/** The range of google.protobuf.Timestamp: the years 1 to 9999. */
+const MIN_SECONDS = -62_135_596_800
+const MAX_SECONDS = 253_402_300_799
 const NOT_TEXT = 'text is not UTF-8'
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Undefined when the bytes are not UTF-8. Names are short and ASCII nearly always, and need no decoder then. */
+/** Undefined when the bytes are not UTF-8. Most names are short and ASCII, and need no decoder. */
 function textIn(bytes: Uint8Array, from: number, to: number): string | undefined {
   if (to - from <= 256 && isAscii(bytes, from, to)) {
     return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')

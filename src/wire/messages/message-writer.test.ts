@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fieldLength, putField, putVarint, varintLength } from './message-writer.ts'
 
-test('numbers are written as others write them, in the bytes that were counted', () => {
+test('putVarint writes the same bytes as another encoder, and varintLength returns their number', () => {
   const value = fc.oneof(fc.nat(300), fc.maxSafeNat(), fc.integer({ min: -1000, max: -1 }))
   fc.assert(
     fc.property(value, (number) => {
@@ -15,7 +15,7 @@ test('numbers are written as others write them, in the bytes that were counted',
   )
 })
 
-test('fields are written as others write them, in the bytes that were counted', () => {
+test('putField writes the same bytes as another encoder, and fieldLength returns their number', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const out = new Uint8Array(fieldLength(bytes.length))

@@ -1,6 +1,8 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire'
+
 /**
- * Puts the pieces of a protobuf message into a buffer whose size was counted before: one allocation per message.
- * Each `put…` answers where the next piece goes; each has a `…Length` that says how far that is.
+ * Writes protobuf messages by hand into a buffer of the exact size: one allocation per message. Each `put…` returns the
+ * offset behind the bytes that it wrote; each has a `…Length` that returns how many bytes those are.
  */
 export function varintLength(value: number): number {
   if (value < 0) return 10
@@ -9,7 +11,7 @@ export function varintLength(value: number): number {
   return length
 }
 
-/** For integers up to 2^53, and for small negative ones as an int64 spells them. */
+/** For integers up to 2^53, and for small negative ones in the encoding of int64. */
 export function putVarint(out: Uint8Array, at: number, value: number): number {
   if (value < 0) return putNegative(out, at, value)
   let next = at
@@ -38,8 +40,27 @@ export function putField(out: Uint8Array, at: number, tag: number, bytes: Uint8A
   return from + bytes.length
 }
 
-/** Tag and length; the bytes themselves follow. */
+/** Tag and length of a field; the caller writes its bytes. */
 export function putHead(out: Uint8Array, at: number, tag: number, length: number): number {
   out[at] = tag
   return putVarint(out, at + 1, length)
+}
+
+interface Codec<T> {
+  encode(message: T, writer?: BinaryWriter): BinaryWriter
+}
+
+/** A writer that has grown beyond this is not reused. */
+const MOST_KEPT_BYTES = 64 * 1024
+let spare: BinaryWriter | undefined
+
+/**
+ * The same bytes as `encode(…).finish()`, with a reused writer: creating one costs more than encoding a short message.
+ */
+export function encoded<T>(codec: Codec<T>, message: T): Uint8Array {
+  const writer = spare ?? new BinaryWriter()
+  spare = undefined // a nested call must not use a writer in use, and a writer is not reused after an exception
+  const bytes = codec.encode(message, writer).finish()
+  if (bytes.length <= MOST_KEPT_BYTES) spare = writer
+  return bytes
 }

@@ -21,7 +21,7 @@ import type { DeepPartial, MessageFns } from '../gen/build/bazel/remote/executio
 
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet()))
 
-/** Another implementation's reading, from our descriptors alone: the judge of what bytes mean. */
+/** Parses with another implementation, from our descriptors alone: the reference for what bytes mean. */
 export function judged(name: string, bytes: Uint8Array): Message & Record<string, unknown> {
   const schema = registry.getMessage(name)
   if (schema === undefined) throw new Error(`no message is named ${name}`)
@@ -29,7 +29,7 @@ export function judged(name: string, bytes: Uint8Array): Message & Record<string
   return fromBinary(schema, Uint8Array.from(bytes)) as Message & Record<string, unknown>
 }
 
-/** Undefined when the judge cannot read it either: for messages that we do not look into everywhere. */
+/** Undefined when the reference parser refuses the bytes too: for messages that we read only in part. */
 export function orUnread(name: string, bytes: Uint8Array): ReturnType<typeof judged> | undefined {
   try {
     return judged(name, bytes)
@@ -38,7 +38,7 @@ export function orUnread(name: string, bytes: Uint8Array): ReturnType<typeof jud
   }
 }
 
-/** The judge reads on from the wrong place after a nested message that runs over, or a field of the wrong type. */
+/** The reference parser continues at the wrong place after a nested message that is too long, or a wrong wire type. */
 function mustEndInTime(schema: DescMessage, bytes: Uint8Array): void {
   const reader = new BinaryReader(bytes)
   while (reader.pos < reader.len) {
@@ -57,7 +57,7 @@ const mayBePlain = ({ message, scalar }: DescField): boolean =>
 
 const mayBeDelimited = (field: DescField): boolean => !mayBePlain(field) || field.fieldKind === 'list'
 
-/** The generated writer's bytes of a message that is given in part. */
+/** Encodes a partial message with the generated code. */
 export const encodedAs = <T>(codec: MessageFns<T>, message: DeepPartial<T>): Uint8Array =>
   codec.encode(codec.fromPartial(message as never)).finish()
 
@@ -100,10 +100,10 @@ export const someProperties: fc.Arbitrary<NodeProperties> = fc.record({
 export const digestsIn = (list: DigestList): Digest[] =>
   Array.from({ length: list.count }, (_, index) => digestAt(list, index))
 
-/** How many damaged messages a test tries; raise it for a long night. */
+/** The number of damaged messages that a test tries; raise it for a longer run. */
 export const ACCIDENTS = 1000
 
-/** The same bytes after an accident: cut, flipped, repeated, or with foreign bytes in between. */
+/** The same bytes after one to three defects: truncated, changed, inserted or repeated bytes. */
 export const damaged = (whole: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> =>
   fc
     .tuple(whole, fc.array(fc.tuple(fc.nat(3), fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 }))
@@ -118,7 +118,7 @@ function damage(bytes: Uint8Array, [kind, place, value]: [number, number, number
   return Buffer.concat([bytes, bytes.subarray(at)])
 }
 
-/** The answer, or undefined when the bytes were refused; any other error fails the test. */
+/** The result, or undefined when the bytes were refused; any other error fails the test. */
 export function orRefused<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -129,7 +129,7 @@ export function orRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** In the middle of other bytes, as a message lies in a receive buffer. */
+/** Places the bytes between others, as a message lies in a receive buffer. */
 export function amid(bytes: Uint8Array): Uint8Array {
   const around = Buffer.alloc(bytes.length + 64, 0x0a)
   around.set(bytes, 32)

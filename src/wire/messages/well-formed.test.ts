@@ -9,7 +9,7 @@ const read = (hex: string) =>
     shape: { 1: { 1: 'text', 2: { 1: 'text', 2: 'number' }, 4: 'number' } },
   })
 
-test('what is well-formed is decoded', () => {
+test('a well-formed message is decoded', () => {
   expect(read('0a 03 0a 01 61').files).toMatchObject([{ name: 'a' }])
 })
 
@@ -19,7 +19,7 @@ test.each([
   ['text that is not UTF-8', '0a 03 0a 01 ff'],
   ['a field of the wrong type', '0a 02 08 01'],
   ['a number beyond what is exact', '0a 0e 12 0c 10 ff ff ff ff ff ff ff ff 7f 0a 00'],
-])('%s is refused', (_, hex) => {
+])('%s is refused as malformed', (_, hex) => {
   expect(() => read(hex)).toThrow(FaultError)
   expect(() => read(hex)).toThrow('malformed Directory')
 })

@@ -2,21 +2,28 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import { MessageReader } from './message-reader.ts'
 
 /**
- * The generated decoders are lenient: tag 0 ends a message without a word, a nested message may run over into what
- * follows it, text need not be UTF-8. So what comes from outside is walked over first, by its shape: the type of each
- * field that we know. The others may be anything, as long as they end where they should.
+ * The generated decoders are lenient: tag 0 ends a message without an error, a nested message may extend beyond its
+ * parent, text need not be UTF-8. So a message from outside is validated first against its shape: the type of each
+ * known field. Unknown fields may have any type, as long as they end within the message.
  */
 export interface Shape {
-  readonly [field: number]: 'number' | 'numbers' | 'text' | 'bytes' | Shape
+  readonly [field: number]: 'number' | 'int64' | 'numbers' | 'text' | 'bytes' | 'time' | Shape
 }
 
-export function decodeWellFormed<T>(codec: Decoder<T>, bytes: Uint8Array, { name, shape }: NamedShape): T {
+/** Throws `invalid` for a message that is not of this shape. */
+export const mustHaveShape = (bytes: Uint8Array, { name, shape }: NamedShape): void =>
   walk(new MessageReader(bytes, name), shape)
+
+export function decodeWellFormed<T>(codec: Decoder<T>, bytes: Uint8Array, named: NamedShape): T {
+  mustHaveShape(bytes, named)
   try {
     return codec.decode(bytes)
   } catch (error) {
-    // What is left to go wrong is a number beyond 2^53.
-    throw new FaultError(invalid(`malformed ${name}: ${error instanceof Error ? error.message : error}`).fault, error)
+    // The only error left is a number beyond 2^53.
+    throw new FaultError(
+      invalid(`malformed ${named.name}: ${error instanceof Error ? error.message : error}`).fault,
+      error,
+    )
   }
 }
 
@@ -34,9 +41,11 @@ function walk(reader: MessageReader, shape: Shape): void {
     const expected = shape[reader.field]
     if (expected === undefined) reader.skip()
     else if (expected === 'number') reader.int32()
+    else if (expected === 'int64') reader.int64()
     else if (expected === 'numbers') reader.int32s()
     else if (expected === 'text') reader.skipText()
     else if (expected === 'bytes') reader.view()
+    else if (expected === 'time') reader.time()
     else {
       const outer = reader.enter()
       walk(reader, expected)

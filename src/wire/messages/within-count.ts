@@ -1,18 +1,18 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 
 /**
- * Decodes a message whose 64-bit numbers are limits. The generated decoders throw where a number is beyond 2^53, but a
- * server may well set its limit to the largest int64 there is and mean that it has none. So what cannot be counted
- * becomes the last number that can: nothing that we could ever hold to it is larger.
+ * Decodes a message whose 64-bit numbers are limits. The generated decoders throw for a number beyond 2^53, but a
+ * server without a limit may send the largest int64. So a larger number becomes 2^53 - 1, which no size or count
+ * exceeds.
  */
 export const withinCount = <T>(codec: { decode(reader: BinaryReader): T }) => ({
   decode: (bytes: Uint8Array): T => codec.decode(new WithinCountReader(bytes)),
 })
 
-/** True of a limit that something countable could go beyond. 0 is no limit by the words of the API. */
+/** False for a limit that no size can exceed, and for 0, which means no limit in REAPI. */
 export const isRealLimit = (limit: number): boolean => limit > 0 && limit < Number.MAX_SAFE_INTEGER
 
-/** A generated decoder hands its reader on to those of the messages inside. */
+/** A generated decoder passes its reader to the decoders of nested messages. */
 class WithinCountReader extends BinaryReader {
   override int64(): bigint {
     return nearest(super.int64())

@@ -12,7 +12,7 @@ const platform = [
   { name: 'a', value: 'z' },
 ]
 
-test('a command says what it was told, each list in the order that the API asks for', () => {
+test('commandFieldsToProto sorts variables, outputs and properties as REAPI requires', () => {
   const order = {
     argv: ['b', 'a', ''],
     env: [
@@ -36,7 +36,7 @@ test('a command says what it was told, each list in the order that the API asks 
   expect(commandFieldsToProto(turned)).toEqual(bytes)
 })
 
-test('an action refers to its command and inputs', () => {
+test('actionFieldsToProto writes the digests, timeout, platform and do_not_cache', () => {
   const order = { commandDigest, inputRootDigest, timeoutMs: 1500, doNotCache: true, platform }
   expect(judged(`${V2}.Action`, actionFieldsToProto(order))).toMatchObject({
     commandDigest: { hash: commandDigest.hash, sizeBytes: 7n },
@@ -47,7 +47,7 @@ test('an action refers to its command and inputs', () => {
   })
 })
 
-test('what is not asked for is not said', () => {
+test('actionFieldsToProto leaves out an absent timeout and an empty platform', () => {
   const action = actionFieldsToProto({
     ...{ commandDigest, inputRootDigest, timeoutMs: undefined, doNotCache: false, platform: [] },
   })

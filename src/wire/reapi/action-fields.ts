@@ -2,13 +2,16 @@ import type { Digest } from '../../base/digest.ts'
 import type { EnvVariable, PlatformProperty } from '../../model/command.ts'
 import { digestToProto } from '../digests/digest.ts'
 import { Action, Command } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { durationToProto } from '../google/duration.ts'
+import { durationToProto } from '../google/time.ts'
 
-/** What a client of ours wants to have run. The same order is the same bytes: everything is sorted as the API asks. */
+/**
+ * The fields of a Command that our clients set. They are sorted as REAPI demands, so that equal commands are equal
+ * bytes.
+ */
 export interface CommandFields {
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
-  /** From the working directory, which is the root of the inputs. */
+  /** Relative to the working directory, which is the root of the inputs. */
   readonly outputPaths: readonly string[]
   readonly platform: readonly PlatformProperty[]
 }
@@ -34,17 +37,17 @@ export const commandFieldsToProto = ({ argv, env, outputPaths, platform }: Comma
     outputDirectoryFormat: 0,
   }).finish()
 
-export const actionFieldsToProto = (order: ActionFields): Uint8Array =>
+export const actionFieldsToProto = (fields: ActionFields): Uint8Array =>
   Action.encode({
-    commandDigest: digestToProto(order.commandDigest),
-    inputRootDigest: digestToProto(order.inputRootDigest),
-    timeout: order.timeoutMs === undefined ? undefined : durationToProto(order.timeoutMs),
-    doNotCache: order.doNotCache,
+    commandDigest: digestToProto(fields.commandDigest),
+    inputRootDigest: digestToProto(fields.inputRootDigest),
+    timeout: fields.timeoutMs === undefined ? undefined : durationToProto(fields.timeoutMs),
+    doNotCache: fields.doNotCache,
     salt: new Uint8Array(),
-    platform: platformOf(order.platform),
+    platform: platformOf(fields.platform),
   }).finish()
 
-/** In the command as well as in the action: servers before 2.2 look there. */
+/** The platform is set in the command as well as in the action: servers before REAPI 2.2 read it from the command. */
 const platformOf = (platform: readonly PlatformProperty[]) =>
   platform.length === 0
     ? undefined
@@ -52,5 +55,5 @@ const platformOf = (platform: readonly PlatformProperty[]) =>
         properties: platform.toSorted((one, other) => inOrder(one.name, other.name) || inOrder(one.value, other.value)),
       }
 
-/** By code unit, which is what the API means by order for all but the rarest characters, and not by language. */
+/** Sorts by UTF-16 code unit. For characters up to U+FFFF this is the order that REAPI requires. */
 const inOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

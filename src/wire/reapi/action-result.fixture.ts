@@ -60,7 +60,7 @@ export function anActionResult(fn: DigestFunction): fc.Arbitrary<ActionResult> {
 
 const aName = someText.filter((name) => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name))
 
-/** Sorted as messages are, so that it can be compared with what comes back. */
+/** Its nodes are sorted as in messages, so that it equals the decoded directory. */
 export const aDirectory = (fn: DigestFunction): fc.Arbitrary<Directory> =>
   fc
     .record({

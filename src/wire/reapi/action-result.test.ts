@@ -8,7 +8,7 @@ import { actionResultFromProto, actionResultToProto } from './action-result.ts'
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'
 const digest = { hash: HASH, sizeBytes: 3 }
 
-test('a result comes back as it went', () => {
+test('an ActionResult round-trips', () => {
   const both = aFunction.chain((fn) => anActionResult(fn).map((result) => ({ fn, result })))
   fc.assert(
     fc.property(both, ({ fn, result }) => {
@@ -17,7 +17,7 @@ test('a result comes back as it went', () => {
   )
 })
 
-test('a result that was damaged is refused, or can be read by others', () => {
+test('a damaged ActionResult is refused, or another parser reads it too', () => {
   fc.assert(
     fc.property(damaged(anActionResult('sha256').map(actionResultToProto)), (bytes) => {
       const read = orRefused(() => actionResultFromProto(bytes, 'sha256'))
@@ -35,11 +35,11 @@ test.each<[string, Parameters<typeof encodedAs<ActionResult>>[1], string]>([
   ['a negative size', { stdoutDigest: { hash: HASH, sizeBytes: -1 } }, '-1 is not the size of a blob'],
   ['impossible nanos', { executionMetadata: { queuedTimestamp: { nanos: -1 } } }, 'a timestamp has -1 nanos'],
   ['an impossible year', { executionMetadata: { queuedTimestamp: { seconds: 1e12 } } }, 'a timestamp has'],
-])('%s is refused', (_, result, message) => {
+])('an ActionResult with %s is refused', (_, result, message) => {
   expect(() => actionResultFromProto(encodedAs(ActionResult, result), 'sha256')).toThrow(message)
 })
 
-test('a digest with nothing in it is none', () => {
+test('an empty digest message reads as no digest', () => {
   const bytes = encodedAs(ActionResult, { stdoutDigest: {} })
   expect(actionResultFromProto(bytes, 'sha256').stdout).toEqual({ digest: undefined, raw: undefined })
 })

@@ -2,20 +2,27 @@ import type { DigestFunction } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import type {
   ActionResult,
+  ExecutedActionMetadata,
+  ExecutionTime,
   OutputDirectory,
   OutputFile,
   OutputStream,
   OutputSymlink,
 } from '../../model/action-result.ts'
-import { DIGEST_SHAPE, digestFromProto, digestToProto, optionalDigestFromProto } from '../digests/digest.ts'
+import type { Timestamp } from '../../model/timestamp.ts'
+import { digestFromProto, digestToProto, optionalDigestFromProto } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
-import { EXECUTION_METADATA_SHAPE, executionMetadataFromProto, executionMetadataToProto } from './execution-metadata.ts'
-import { NODE_PROPERTIES_SHAPE, nodePropertiesFromProto, nodePropertiesToProto } from './node-properties.ts'
+import { durationFromProto, durationToProto } from '../google/time.ts'
+import { ACTION_RESULT } from '../hot/result-shape.ts'
+import { decodeWellFormed } from '../messages/well-formed.ts'
+import { nodePropertiesFromProto, nodePropertiesToProto } from './node-properties.ts'
 
-/** For results that are made or looked into here; the cache passes on the bytes that it got (hot/action-result.ts). */
+/**
+ * Decodes a result completely. The action cache does not: it stores and returns the client's bytes
+ * (hot/action-result.ts).
+ */
 export function actionResultFromProto(bytes: Uint8Array, fn: DigestFunction): ActionResult {
-  const from = decodeWellFormed(proto.ActionResult, bytes, { name: 'ActionResult', shape: ACTION_RESULT_SHAPE })
+  const from = decodeWellFormed(proto.ActionResult, bytes, ACTION_RESULT)
   return {
     exitCode: from.exitCode,
     outputFiles: from.outputFiles.map((file) => fileOf(file, fn)),
@@ -44,28 +51,12 @@ export const actionResultToProto = (result: ActionResult): Uint8Array =>
     executionMetadata: result.metadata && executionMetadataToProto(result.metadata),
   }).finish()
 
-const SYMLINK_SHAPE: Shape = { 1: 'text', 2: 'text', 4: NODE_PROPERTIES_SHAPE }
-
-const ACTION_RESULT_SHAPE: Shape = {
-  2: { 1: 'text', 2: DIGEST_SHAPE, 4: 'number', 5: 'bytes', 7: NODE_PROPERTIES_SHAPE },
-  3: { 1: 'text', 3: DIGEST_SHAPE, 4: 'number', 5: DIGEST_SHAPE },
-  4: 'number',
-  5: 'bytes',
-  6: DIGEST_SHAPE,
-  7: 'bytes',
-  8: DIGEST_SHAPE,
-  9: EXECUTION_METADATA_SHAPE,
-  10: SYMLINK_SHAPE,
-  11: SYMLINK_SHAPE,
-  12: SYMLINK_SHAPE,
-}
-
 const NOTHING = new Uint8Array(0)
 
-/** Nothing inline and an empty content inline look the same on the wire. */
-const given = (bytes: Uint8Array): Uint8Array | undefined => (bytes.length > 0 ? bytes : undefined)
+/** On the wire an empty content equals a content that is not inline. */
+const nonEmpty = (bytes: Uint8Array): Uint8Array | undefined => (bytes.length > 0 ? bytes : undefined)
 
-const streamOf = (digest: OutputStream['digest'], raw: Uint8Array): OutputStream => ({ digest, raw: given(raw) })
+const streamOf = (digest: OutputStream['digest'], raw: Uint8Array): OutputStream => ({ digest, raw: nonEmpty(raw) })
 
 function relative(path: string): string {
   if (path.startsWith('/')) throw invalid(`the output path ${JSON.stringify(path.slice(0, 200))} is absolute`)
@@ -76,7 +67,7 @@ const fileOf = (file: proto.OutputFile, fn: DigestFunction): OutputFile => ({
   path: relative(file.path),
   digest: digestFromProto(file.digest, fn, `the output ${file.path}`),
   executable: file.isExecutable,
-  contents: given(file.contents),
+  contents: nonEmpty(file.contents),
   properties: nodePropertiesFromProto(file.nodeProperties),
 })
 
@@ -118,3 +109,48 @@ const symlinkProto = ({ path, target, properties }: OutputSymlink): proto.Output
   target,
   nodeProperties: nodePropertiesToProto(properties),
 })
+
+const TIMES = {
+  queued: 'queuedTimestamp',
+  workerStart: 'workerStartTimestamp',
+  inputFetchStart: 'inputFetchStartTimestamp',
+  inputFetchCompleted: 'inputFetchCompletedTimestamp',
+  executionStart: 'executionStartTimestamp',
+  executionCompleted: 'executionCompletedTimestamp',
+  outputUploadStart: 'outputUploadStartTimestamp',
+  outputUploadCompleted: 'outputUploadCompletedTimestamp',
+  workerCompleted: 'workerCompletedTimestamp',
+} as const satisfies Record<ExecutionTime, keyof proto.ExecutedActionMetadata>
+
+const NAMES = Object.keys(TIMES) as readonly ExecutionTime[]
+
+const executionMetadataToProto = (metadata: ExecutedActionMetadata): proto.ExecutedActionMetadata => ({
+  worker: metadata.worker,
+  queuedTimestamp: metadata.times.queued,
+  workerStartTimestamp: metadata.times.workerStart,
+  workerCompletedTimestamp: metadata.times.workerCompleted,
+  inputFetchStartTimestamp: metadata.times.inputFetchStart,
+  inputFetchCompletedTimestamp: metadata.times.inputFetchCompleted,
+  executionStartTimestamp: metadata.times.executionStart,
+  executionCompletedTimestamp: metadata.times.executionCompleted,
+  virtualExecutionDuration:
+    metadata.virtualDurationMs === undefined ? undefined : durationToProto(metadata.virtualDurationMs),
+  outputUploadStartTimestamp: metadata.times.outputUploadStart,
+  outputUploadCompletedTimestamp: metadata.times.outputUploadCompleted,
+  auxiliaryMetadata: metadata.auxiliary,
+})
+
+function executionMetadataFromProto(from: proto.ExecutedActionMetadata): ExecutedActionMetadata {
+  const times: Partial<Record<ExecutionTime, Timestamp>> = {}
+  for (const name of NAMES) {
+    const at = from[TIMES[name]]
+    if (at !== undefined) times[name] = at
+  }
+  const duration = from.virtualExecutionDuration
+  return {
+    worker: from.worker,
+    times,
+    virtualDurationMs: duration && durationFromProto(duration),
+    auxiliary: from.auxiliaryMetadata.map(({ typeUrl, value }) => ({ typeUrl, value })),
+  }
+}

@@ -1,6 +1,7 @@
+import { digestFunctionByNumber } from '../../base/digest.ts'
 import type { CacheCapabilities, PriorityRange } from '../../model/capabilities.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
-import { digestFunctionNumber, knownFunction } from '../digests/digest-function.ts'
+import { digestFunctionNumber } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Shape } from '../messages/well-formed.ts'
 
@@ -42,7 +43,7 @@ export const cacheToProto = (cache: CacheCapabilities): proto.CacheCapabilities 
 })
 
 export const cacheFromProto = (from: proto.CacheCapabilities): CacheCapabilities => ({
-  digestFunctions: from.digestFunctions.flatMap(knownFunction),
+  digestFunctions: from.digestFunctions.flatMap((number) => digestFunctionByNumber(number) ?? []),
   updateEnabled: from.actionCacheUpdateCapabilities?.updateEnabled ?? false,
   priorities: prioritiesFromProto(from.cachePriorityCapabilities),
   maxBatchBytes: from.maxBatchTotalSizeBytes,

@@ -53,7 +53,7 @@ const capabilities: fc.Arbitrary<ServerCapabilities> = fc.record({
   deprecatedApiVersion: maybe(aVersion),
 })
 
-test('capabilities come back as they went', () => {
+test('capabilities round-trip', () => {
   fc.assert(
     fc.property(capabilities, (noun) => {
       expect(capabilitiesFromProto(capabilitiesToProto(noun))).toEqual(noun)
@@ -61,7 +61,7 @@ test('capabilities come back as they went', () => {
   )
 })
 
-test('capabilities that were damaged are refused or read, and nothing else', () => {
+test('damaged capabilities are refused or read, without another error', () => {
   fc.assert(
     fc.property(damaged(capabilities.map(capabilitiesToProto)), (bytes) => {
       orRefused(() => capabilitiesFromProto(bytes))
@@ -71,7 +71,7 @@ test('capabilities that were damaged are refused or read, and nothing else', () 
   )
 })
 
-test('the request is the name of an instance', () => {
+test('a capabilities request is read as its instance name', () => {
   fc.assert(
     fc.property(anInstance, (instance) => {
       expect(capabilitiesRequestFromProto(capabilitiesRequestToProto(instance))).toBe(instance)
@@ -79,7 +79,7 @@ test('the request is the name of an instance', () => {
   )
 })
 
-test('execution names its first function for clients that know of one only', () => {
+test('execution capabilities name the first digest function also in the older singular field', () => {
   const [noun] = fc.sample(
     capabilities.filter(({ execution }) => execution !== undefined),
     1,
@@ -99,7 +99,7 @@ test('execution names its first function for clients that know of one only', () 
   expect(executionCapabilities).toMatchObject({ digestFunction: 9, digestFunctions: [9, 1] })
 })
 
-test('an older server names one function, and others name what we do not know', () => {
+test("an older server's single digest function is read, and unknown functions and compressors are ignored", () => {
   const bytes = encodedAs(Proto, {
     cacheCapabilities: { digestFunctions: [4, 1, 99 as 1], supportedCompressors: [1, 77 as 1] },
     executionCapabilities: { digestFunction: 1 },
@@ -111,10 +111,10 @@ test('an older server names one function, and others name what we do not know', 
   })
 })
 
-/** As bazel-remote 2.6.2 sends them: with the largest int64 for the limit of a blob. */
+/** The capabilities of bazel-remote 2.6.2: the blob size limit is the largest int64. */
 const FROM_BAZEL_REMOTE = '0a1f0a0101120208011a020a0028023201013a010140ffffffffffffffff7f5001220208022a0408021003'
 
-test('a limit beyond what can be counted is as good as none, and hides nothing else', () => {
+test('a blob size limit of 2^63 - 1 reads as the largest safe integer, and the other fields are read', () => {
   const capabilities = capabilitiesFromProto(Buffer.from(FROM_BAZEL_REMOTE, 'hex'))
   expect(capabilities).toEqual({
     cache: {
@@ -146,7 +146,7 @@ test.each([
   ['2^63 - 1', 'ffffffffffffffff7f', LAST],
   ['-1', 'ffffffffffffffffff01', -1],
   ['-2^63', '80808080808080808001', -LAST],
-])('a limit of %s is read', (_, number, expected) => {
+])('a limit of %s is clamped to the safe integers', (_, number, expected) => {
   for (const [tag, field] of [
     ['20', 'maxBatchBytes'],
     ['40', 'maxBlobBytes'],
@@ -157,7 +157,7 @@ test.each([
   }
 })
 
-test('parameters of chunking are unsigned, and read up to there too', () => {
+test('the unsigned chunking parameters are clamped to the largest safe integer', () => {
   const average = Buffer.from('08ffffffffffffffffff01', 'hex')
   const cache = Buffer.concat([Uint8Array.of(0x5a, average.length), average])
   const bytes = Buffer.concat([Uint8Array.of(0x0a, cache.length), cache])

@@ -1,5 +1,6 @@
+import { digestFunctionByNumber } from '../../base/digest.ts'
 import type { ApiVersion, ExecutionCapabilities, ServerCapabilities } from '../../model/capabilities.ts'
-import { digestFunctionNumber, knownFunction } from '../digests/digest-function.ts'
+import { digestFunctionNumber } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { SemVer } from '../gen/build/bazel/semver/semver.ts'
 import { MessageReader } from '../messages/message-reader.ts'
@@ -39,7 +40,7 @@ export function capabilitiesToProto(capabilities: ServerCapabilities): Uint8Arra
   }).finish()
 }
 
-/** What we have no word for (digest functions and compressors of others) is left out. */
+/** Digest functions and compressors that we do not know are left out. */
 export function capabilitiesFromProto(bytes: Uint8Array): ServerCapabilities {
   const codec = withinCount(proto.ServerCapabilities)
   const from = decodeWellFormed(codec, bytes, { name: 'ServerCapabilities', shape: SHAPE })
@@ -64,11 +65,11 @@ const executionProto = (execution: ExecutionCapabilities): proto.ExecutionCapabi
   digestFunctions: execution.digestFunctions.map(digestFunctionNumber),
 })
 
-/** A server before 2.7 names its one function only. */
+/** A server before REAPI 2.7 sends only one digest function, in the singular field. */
 const executionOf = (from: proto.ExecutionCapabilities): ExecutionCapabilities => ({
   enabled: from.execEnabled,
   digestFunctions: (from.digestFunctions.length > 0 ? from.digestFunctions : [from.digestFunction]).flatMap(
-    knownFunction,
+    (number) => digestFunctionByNumber(number) ?? [],
   ),
   priorities: prioritiesFromProto(from.executionPriorityCapabilities),
   nodeProperties: from.supportedNodeProperties,

@@ -27,19 +27,19 @@ const digest = (fn: DigestFunction, size: number): Digest => ({
   size,
 })
 
-/** Each call is held to the server's end of it. */
-describe.each(['sha256', 'blake3', 'sha512'] as const)('with %s', (fn) => {
+/** Each client message is read by the server's code, and the other way round. */
+describe.each(['sha256', 'blake3', 'sha512'] as const)('CAS calls with %s', (fn) => {
   const scope = { instance: 'a/b', fn }
   const digests = [digest(fn, 3), digest(fn, 5), digest(fn, 0)]
 
-  test('missing blobs are asked for and named', () => {
+  test('FindMissingBlobs: the request round-trips, and the response names the missing blob', () => {
     const request = readFindMissingRequest(findMissingToProto(scope, digests))
     expect(request).toMatchObject({ instance: 'a/b', digests: digestListOf(fn, digests) })
     const answer = findMissingResponse(request, Uint8Array.of(0, 1, 0))
     expect(missingFromProto(answer, fn)).toEqual([digests[1]])
   })
 
-  test('a batch goes up, and each blob has its outcome', () => {
+  test('BatchUpdateBlobs: the request round-trips, and the response has a status per blob', () => {
     const blobs = digests.map((one, i) => ({
       digest: one,
       data: Buffer.alloc(one.size, i),
@@ -58,7 +58,7 @@ describe.each(['sha256', 'blake3', 'sha512'] as const)('with %s', (fn) => {
     ])
   })
 
-  test('a batch comes down, with what is absent', () => {
+  test('BatchReadBlobs: the request round-trips, and the response has data, or NOT_FOUND for an absent blob', () => {
     const request = readBatchReadRequest(batchReadToProto(scope, digests))
     expect(request).toMatchObject({ instance: 'a/b', acceptable: [] })
     expect(digestAt(request.digests, 1)).toEqual(digests[1])
@@ -74,14 +74,14 @@ describe.each(['sha256', 'blake3', 'sha512'] as const)('with %s', (fn) => {
   })
 })
 
-test('a blob that the server packed unasked is refused', () => {
+test('a blob that the server compressed without request is refused', () => {
   const request = readBatchReadRequest(batchReadToProto({ instance: '', fn: 'sha256' }, [digest('sha256', 3)]))
   const response = batchReadResponse(request.digests, 100)
   response.found(0, Buffer.from('packed'), 'zstd')
-  expect(() => batchReadFromProto(response.finish(), 'sha256')).toThrow('which nobody asked for')
+  expect(() => batchReadFromProto(response.finish(), 'sha256')).toThrow('although no compression was requested')
 })
 
-test('streams are asked for and read', () => {
+test('ByteStream: read and write messages round-trip', () => {
   expect(readReadRequest(readToProto('blobs/x/3'))).toEqual({ resourceName: 'blobs/x/3', offset: 0, limit: 0 })
   expect(Buffer.from(readReadResponse(Buffer.concat(readResponse(Buffer.from('abc')))))).toEqual(Buffer.from('abc'))
   const piece = { resourceName: 'uploads/1/blobs/x/3', offset: 7, isLast: true, data: Buffer.from('abc') }
@@ -97,11 +97,11 @@ test.each([
   ['an answer about nothing', () => batchUpdatedFromProto(Uint8Array.of(0x0a, 0), 'sha256')],
   ['a status that is none', () => batchUpdatedFromProto(Uint8Array.of(0x0a, 4, 0x12, 2, 0x12, 9), 'sha256')],
   ['a tree without a root', () => treeDirectories(new Uint8Array())],
-])('%s from a server is refused', (_, read) => {
+])("a server's response with %s is refused as invalid", (_, read) => {
   expect(read).toThrow(expect.objectContaining({ fault: expect.objectContaining({ kind: 'invalid' }) }))
 })
 
-test('a tree gives back the very bytes of its directories', () => {
+test('treeDirectories returns the original bytes of each directory', () => {
   const child: Directory = { files: [], directories: [], symlinks: [], properties: undefined }
   const root: Directory = {
     ...child,

@@ -15,7 +15,7 @@ import { digestToProto } from '../digests/digest.ts'
 import { SpliceBlobRequest } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { MessageReader } from '../messages/message-reader.ts'
 
-/** The calls of a content-addressable storage in our nouns, for clients that have a digest at a time in hand. */
+/** The calls of ContentAddressableStorage with model types, for clients that handle one digest at a time. */
 export interface CasScope {
   readonly instance: string
   readonly fn: DigestFunction
@@ -45,7 +45,7 @@ export const spliceToProto = ({ instance, fn }: CasScope, { blobDigest, chunks }
     chunkingFunction: FAST_CDC,
   }).finish()
 
-/** A blob on its way: the bytes are packed as the compressor says. */
+/** A blob as it is sent: its bytes are compressed with the compressor. */
 export interface PackedBlob {
   readonly digest: Digest
   readonly data: Uint8Array
@@ -61,7 +61,7 @@ export function batchUpdateToProto({ instance, fn }: CasScope, blobs: readonly P
   return batchUpdateRequest(instance, digests, outgoing)
 }
 
-/** How one blob of a batch fared; code 0 is well. */
+/** The status of one blob of a batch; code 0 is OK. */
 export interface BlobOutcome {
   readonly digest: Digest
   readonly code: number
@@ -77,7 +77,7 @@ export const batchReadToProto = ({ instance, fn }: CasScope, digests: readonly D
 /** The data are views into the message. */
 export const batchReadFromProto = (bytes: Uint8Array, fn: DigestFunction): (BlobOutcome & { data: Uint8Array })[] =>
   readBatchReadResponse(bytes).map((answer) => {
-    if (answer.compressor !== 0) throw invalid('the server packed a blob, which nobody asked for')
+    if (answer.compressor !== 0) throw invalid('the server compressed a blob although no compression was requested')
     return { ...outcome(answer, fn), data: answer.data }
   })
 
@@ -100,7 +100,7 @@ export interface WritePiece {
 export const writeToProto = ({ isLast, ...piece }: WritePiece): Uint8Array =>
   Buffer.concat(writeRequest({ ...piece, finish: isLast }))
 
-/** The messages of the directories in a Tree, as views into it: a child is known by the digest of its bytes. */
+/** Returns the directory messages of a Tree as views into it. A child is identified by the digest of its bytes. */
 export function treeDirectories(tree: Uint8Array): { root: Uint8Array; children: Uint8Array[] } {
   const reader = new MessageReader(tree, 'Tree')
   let root: Uint8Array | undefined

@@ -7,7 +7,7 @@ import { directoryFromProto, directoryToProto, treeFromProto, treeToProto } from
 
 const digest = { hash: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae', sizeBytes: 3 }
 
-test('a directory comes back as it went', () => {
+test('a Directory round-trips', () => {
   const both = aFunction.chain((fn) => aDirectory(fn).map((directory) => ({ fn, directory })))
   fc.assert(
     fc.property(both, ({ fn, directory }) => {
@@ -16,7 +16,7 @@ test('a directory comes back as it went', () => {
   )
 })
 
-test('a tree comes back as it went', () => {
+test('a Tree round-trips', () => {
   const aTree = fc.record({ root: aDirectory('sha1'), children: fc.array(aDirectory('sha1'), { maxLength: 3 }) })
   fc.assert(
     fc.property(aTree, (tree) => {
@@ -25,7 +25,7 @@ test('a tree comes back as it went', () => {
   )
 })
 
-test('what was damaged is refused, or can be read by others', () => {
+test('a damaged Directory is refused, or another parser reads it too', () => {
   fc.assert(
     fc.property(damaged(aDirectory('sha256').map(directoryToProto)), (bytes) => {
       const read = orRefused(() => directoryFromProto(bytes, 'sha256'))
@@ -36,7 +36,7 @@ test('what was damaged is refused, or can be read by others', () => {
   )
 })
 
-test('nodes are sorted by the bytes of their names, so that the same content makes the same message', () => {
+test('nodes are sorted by the bytes of their names, so that equal content gives equal messages', () => {
   const file = (name: string) =>
     ({
       name,
@@ -60,10 +60,10 @@ test.each<[string, proto.DeepPartial<proto.Directory>, string]>([
   ['one name twice', { files: [{ name: 'a', digest }], symlinks: [{ name: 'a' }] }, 'the name "a" comes twice'],
   ['a file without a digest', { files: [{ name: 'a' }] }, 'the file a has no digest'],
   ['a directory without a digest', { directories: [{ name: 'a' }] }, 'the directory a has no digest'],
-])('%s is refused', (_, directory, message) => {
+])('a Directory with %s is refused', (_, directory, message) => {
   expect(() => directoryFromProto(encodedAs(proto.Directory, directory), 'sha256')).toThrow(message)
 })
 
-test('a tree without a root is refused', () => {
+test('a Tree without a root is refused', () => {
   expect(() => treeFromProto(new Uint8Array(), 'sha256')).toThrow('a tree has no root')
 })

@@ -3,12 +3,13 @@ import { invalid } from '../../base/fault.ts'
 import { type Directory, nodeNameProblem, type Tree } from '../../model/directory.ts'
 import { DIGEST_SHAPE, digestFromProto, digestToProto } from '../digests/digest.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { NODE_PROPERTIES_SHAPE } from '../hot/result-shape.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
-import { NODE_PROPERTIES_SHAPE, nodePropertiesFromProto, nodePropertiesToProto } from './node-properties.ts'
+import { nodePropertiesFromProto, nodePropertiesToProto } from './node-properties.ts'
 
 /**
- * For directories that are made or unpacked here. One that is passed on stays the bytes that it is: its digest holds
- * for those only (hot/references.ts reads what they refer to).
+ * Decodes directories that are created or unpacked here. A directory that is only forwarded stays bytes, because its
+ * digest is valid for those bytes only (hot/digest-reader.ts reads the digests in it).
  */
 export const directoryFromProto = (bytes: Uint8Array, fn: DigestFunction): Directory =>
   directoryOf(decodeWellFormed(proto.Directory, bytes, { name: 'Directory', shape: DIRECTORY_SHAPE }), fn)
@@ -62,7 +63,7 @@ function directoryOf(from: proto.Directory, fn: DigestFunction): Directory {
   }
 }
 
-/** Sorted, as the protocol demands: the same content must always make the same bytes. */
+/** Sorts the nodes, because REAPI requires that equal content has equal bytes. */
 const protoOf = (from: Directory): proto.Directory => ({
   files: byName(from.files).map(({ name, digest, executable, properties }) => ({
     name,
@@ -79,7 +80,7 @@ const protoOf = (from: Directory): proto.Directory => ({
   nodeProperties: nodePropertiesToProto(from.properties),
 })
 
-/** By their bytes: JavaScript's own order of text differs from that where emoji begin. */
+/** Sorts by UTF-8 bytes: JavaScript strings have another order beyond U+FFFF. */
 const byName = <T extends { readonly name: string }>(nodes: readonly T[]): T[] =>
   nodes
     .map((node) => ({ node, key: Buffer.from(node.name) }))

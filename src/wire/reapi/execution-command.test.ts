@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { Action, Command } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { encodedAs } from '../messages/messages.fixture.ts'
-import { actionFromProto, commandFromProto } from './execution-action.ts'
-import { taskOfAction } from './execution-command.ts'
+import { actionFromProto, commandFromProto, taskOfAction } from './action.ts'
 
 const DIGEST = { hash: 'a'.repeat(64), sizeBytes: 5 }
 const digest = { fn: 'sha256', hash: DIGEST.hash, size: 5 } as const
@@ -22,7 +21,7 @@ function lowered(action: Parts<Action>, command: Parts<Command>) {
   })
 }
 
-test('an action and its command become a task of one stage, with everything that they say', () => {
+test('taskOfAction makes a task of one stage from an Action and its Command', () => {
   const { action, ...task } = lowered(
     { timeout: { seconds: 90, nanos: 5e8 }, doNotCache: true },
     {
@@ -63,14 +62,14 @@ test('an action and its command become a task of one stage, with everything that
   })
 })
 
-test('older clients say what each output must be, and no limit is none', () => {
+test('the older output_files and output_directories are kept apart, and no timeout gives no limit', () => {
   const { outputs, action, stages } = lowered({}, { outputFiles: ['a.o'], outputDirectories: ['out'] })
   expect(outputs.paths).toEqual([])
   expect(action).toMatchObject({ outputFiles: ['a.o'], outputDirectories: ['out'] })
   expect(stages[0]?.limits).toEqual({})
 })
 
-test('the platform of the action goes before that of the command, an empty one too', () => {
+test('the platform of the Action takes precedence over that of the Command, even when empty', () => {
   const linux = { properties: [{ name: 'OSFamily', value: 'Linux' }] }
   const mac = { properties: [{ name: 'OSFamily', value: 'Mac' }] }
   expect(lowered({ platform: linux }, { platform: mac }).platform).toEqual(linux.properties)
@@ -78,7 +77,7 @@ test('the platform of the action goes before that of the command, an empty one t
   expect(lowered({}, { platform: mac }).platform).toEqual(mac.properties)
 })
 
-test('image and network are properties', () => {
+test('container-image and dockerNetwork set the image and the network of the task', () => {
   const properties = [
     { name: 'container-image', value: 'docker://alpine' },
     { name: 'dockerNetwork', value: 'standard' },

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inlineOptionsFromProto, inlineOptionsToProto } from '../hot/inline-outputs.ts'
 import {
   ACCIDENTS,
   aDigest,
@@ -11,14 +12,13 @@ import {
   REAPI,
   someText,
 } from '../messages/messages.fixture.ts'
-import { inlineOptionsFromProto, inlineOptionsToProto } from '../tasks/inline-options.ts'
 import {
   type ExecuteRequest,
   executeRequestFromProto,
   executeRequestToProto,
   waitExecutionRequestFromProto,
   waitExecutionRequestToProto,
-} from './execution-request.ts'
+} from './execution.ts'
 
 const aWish = fc.record({
   inlineStdout: fc.boolean(),
@@ -35,7 +35,7 @@ const aRequest: fc.Arbitrary<ExecuteRequest> = fc.record({
   inline: aWish,
 })
 
-test('a request comes back as it went', () => {
+test('an ExecuteRequest round-trips', () => {
   fc.assert(
     fc.property(aRequest, (request) => {
       expect(executeRequestFromProto(executeRequestToProto(request))).toEqual(request)
@@ -43,7 +43,7 @@ test('a request comes back as it went', () => {
   )
 })
 
-test('a request that was damaged is refused, or can be read by others', () => {
+test('a damaged ExecuteRequest is refused, or another parser reads it too', () => {
   fc.assert(
     fc.property(damaged(aRequest.map(executeRequestToProto)), (bytes) => {
       const read = orRefused(() => executeRequestFromProto(bytes))
@@ -54,7 +54,7 @@ test('a request that was damaged is refused, or can be read by others', () => {
   )
 })
 
-test('a hash without a function is of the one that its instance takes for granted', () => {
+test('a digest without a function gets the default function of its instance', () => {
   const bytes = executeRequestToProto({
     instance: 'b3',
     actionDigest: { fn: 'sha256', hash: 'ab'.repeat(32), size: 1 },
@@ -68,11 +68,11 @@ test('a hash without a function is of the one that its instance takes for grante
   expect(executeRequestFromProto(unnamed).actionDigest.fn).toBe('sha256')
 })
 
-test('the name that is waited for comes back as it went', () => {
+test('a WaitExecutionRequest round-trips', () => {
   expect(waitExecutionRequestFromProto(waitExecutionRequestToProto('a/operations/1'))).toBe('a/operations/1')
 })
 
-test('what an operation remembers comes back as it went; nothing is nothing', () => {
+test('inline options round-trip, and options with nothing set encode as undefined', () => {
   fc.assert(
     fc.property(aWish, (wish) => {
       expect(inlineOptionsFromProto(inlineOptionsToProto(wish))).toEqual(wish)
@@ -81,7 +81,7 @@ test('what an operation remembers comes back as it went; nothing is nothing', ()
   expect(inlineOptionsToProto({ inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] })).toBeUndefined()
 })
 
-test('wishes for more files than can be remembered are let go', () => {
+test('inline options drop their output files when these exceed the size limit', () => {
   const inlineOutputFiles = Array.from({ length: 1000 }, (_, index) => `${'x'.repeat(100)}${index}`)
   const wish = { inlineStdout: true, inlineStderr: false, inlineOutputFiles }
   expect(inlineOptionsFromProto(inlineOptionsToProto(wish))).toEqual({ ...wish, inlineOutputFiles: [] })

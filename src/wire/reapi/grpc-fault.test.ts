@@ -19,13 +19,13 @@ test.each<[Fault, number]>([
   [{ kind: 'unavailable', what }, 14],
   [{ kind: 'bug', what, why: 'data-loss' }, 15],
   [{ kind: 'denied', what, why: 'unknown-caller' }, 16],
-])('%j is code %d, and needs no details', (fault, code) => {
+])('%j maps to gRPC code %d without details', (fault, code) => {
   const error = new FaultError(fault)
   expect(faultStatus(error)).toEqual({ code, message: what })
   expect(statusFromProto(faultStatusToProto(error))).toEqual({ code, message: what, details: [] })
 })
 
-test('missing blobs are all named in one precondition failure, without an instance', () => {
+test('missing blobs are all named in one PreconditionFailure with FAILED_PRECONDITION, without an instance', () => {
   const sha256 = { fn: 'sha256', hash: HASH, size: 3 } as const
   const error = new FaultError({ kind: 'missing', digests: [sha256, { ...sha256, fn: 'blake3', size: 0 }] })
   const { code, message, details } = faultStatus(error)
@@ -40,7 +40,7 @@ test('missing blobs are all named in one precondition failure, without an instan
   expect(statusFromProto(faultStatusToProto(error))).toEqual(report)
 })
 
-test('who comes too soon is told when to come back', () => {
+test('an exhausted fault maps to RESOURCE_EXHAUSTED with RetryInfo', () => {
   const { code, details } = faultStatus(
     new FaultError({ kind: 'exhausted', resource: 'the queue', retryAfterMs: 1500 }),
   )

@@ -1,9 +1,9 @@
 import type { BugWhy, DeniedWhy, ExhaustedWhy, Fault, FaultError, InvalidWhy } from '../../base/fault.ts'
+import type { StatusDetail } from '../google/status.ts'
 import { statusDetails } from '../google/status.ts'
-import type { StatusDetail } from '../google/status-detail.ts'
 import { blobName } from './resource-name.ts'
 
-/** How each fault is told over gRPC. Both tables are total: a new kind or why does not compile without its code. */
+/** The gRPC code of each fault. Both tables are total: a new kind or why does not compile without its code. */
 export const GRPC_CODE = {
   cancelled: 1,
   invalid: 3,
@@ -31,7 +31,7 @@ export type FaultCode = (typeof GRPC_CODE)[keyof typeof GRPC_CODE] | (typeof WHY
 export interface FaultStatus {
   readonly code: FaultCode
   readonly message: string
-  /** A serialised google.rpc.Status for grpc-status-details-bin, when there is more to say than code and message. */
+  /** A serialised google.rpc.Status for grpc-status-details-bin, when there are details beside code and message. */
   readonly details?: Uint8Array
 }
 
@@ -42,7 +42,7 @@ export function faultStatus(error: FaultError): FaultStatus {
   return detail === undefined ? { code, message } : { code, message, details: statusDetails(code, message, [detail]) }
 }
 
-/** The same as a google.rpc.Status on its own: for one item of a batch, or within an answer. */
+/** The fault as a google.rpc.Status: for one item of a batch, or inside a response. */
 export function faultStatusToProto(error: FaultError): Uint8Array {
   const detail = detailOf(error.fault)
   return statusDetails(codeOf(error.fault), error.message, detail === undefined ? [] : [detail])
@@ -51,7 +51,7 @@ export function faultStatusToProto(error: FaultError): Uint8Array {
 const codeOf = (fault: Fault): FaultCode =>
   'why' in fault && fault.why !== undefined ? WHY_CODE[fault.why] : GRPC_CODE[fault.kind]
 
-/** At most one: there are clients that give up on a second. */
+/** At most one detail: some clients fail on a second one. */
 function detailOf(fault: Fault): StatusDetail | undefined {
   if (fault.kind === 'exhausted') return { kind: 'RetryInfo', retryDelayMs: fault.retryAfterMs }
   if (fault.kind !== 'missing') return undefined

@@ -3,14 +3,14 @@ import { type InstanceName, instanceNameProblem } from '../../model/instance-nam
 import * as proto from '../gen/build/bazel/remote/logstream/v1/remote_logstream.ts'
 import { decodeWellFormed } from '../messages/well-formed.ts'
 
-/** A log that somebody writes and others read. */
+/** A log that one client writes and other clients read. */
 export interface LogStreamNames {
   readonly name: string
-  /** For its writer alone. */
+  /** Only the writer has this name. */
   readonly writeName: string
 }
 
-/** The instance that the log is for; some clients put a slash behind it. */
+/** The instance of the log; some clients append a slash to it. */
 export function createLogStreamFromProto(bytes: Uint8Array): InstanceName {
   const named = { name: 'CreateLogStreamRequest', shape: { 1: 'text' } } as const
   const parent = decodeWellFormed(proto.CreateLogStreamRequest, bytes, named).parent.replace(/\/$/, '')

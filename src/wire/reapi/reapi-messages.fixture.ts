@@ -5,7 +5,7 @@ import {
   Tree,
 } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 
-/** Messages of the Remote Execution API in any form, also in those that no encoder of ours would make. */
+/** REAPI messages of any form, including forms that our encoders never write. */
 export type ResultParts = DeepPartial<ActionResult>
 export type TreeParts = DeepPartial<Tree>
 export type DirectoryParts = DeepPartial<Directory>

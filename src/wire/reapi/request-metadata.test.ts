@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { someText } from '../messages/messages.fixture.ts'
-import { REQUEST_METADATA_HEADER, requestMetadataFromProto, requestMetadataToProto } from './request-metadata.ts'
+import { REQUEST_METADATA_HEADER, requestMetadataFromProto, requestMetadataToProto } from './execution.ts'
 
 const metadata = fc.record({
   toolName: someText,
@@ -14,7 +14,7 @@ const metadata = fc.record({
   configurationId: someText,
 })
 
-test('request metadata comes back as it went', () => {
+test('request metadata round-trips', () => {
   fc.assert(
     fc.property(metadata, (noun) => {
       expect(requestMetadataFromProto(requestMetadataToProto(noun))).toEqual(noun)
@@ -22,16 +22,16 @@ test('request metadata comes back as it went', () => {
   )
 })
 
-test('garbage is no metadata, and no error', () => {
+test('malformed request metadata reads as undefined, without an error', () => {
   expect(requestMetadataFromProto(Buffer.from('not a message'))).toBeUndefined()
   expect(requestMetadataFromProto(Buffer.from('1202ff', 'hex'))).toBeUndefined()
   fc.assert(fc.property(fc.uint8Array(), (bytes) => requestMetadataFromProto(bytes) !== null))
 })
 
-test('nothing said is a metadata of nothing', () => {
+test('empty request metadata reads as empty fields', () => {
   expect(requestMetadataFromProto(new Uint8Array())).toMatchObject({ toolName: '', targetId: '' })
 })
 
-test('it travels under a name that clients know, in bytes', () => {
+test('the request metadata header has the name that REAPI defines', () => {
   expect(REQUEST_METADATA_HEADER).toBe('build.bazel.remote.execution.v2.requestmetadata-bin')
 })

@@ -10,7 +10,7 @@ const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'
 const SHA1 = '0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33'
 const foo = { fn: 'sha256', hash: HASH, size: 3 } as const
 
-describe('a name to read', () => {
+describe('parseReadName', () => {
   test.each([
     [`blobs/${HASH}/3`, { instance: '', digest: foo, compressor: 'identity' }],
     [`/blobs/${HASH}/3`, { instance: '', digest: foo, compressor: 'identity' }],
@@ -28,7 +28,7 @@ describe('a name to read', () => {
       { instance: 'x', digest: { ...foo, fn: 'blake3' }, compressor: 'brotli' },
     ],
     [`blobs/${HASH}/9007199254740991`, { instance: '', digest: { ...foo, size: 2 ** 53 - 1 }, compressor: 'identity' }],
-  ])('%s is read', (name, expected) => {
+  ])('accepts %s', (name, expected) => {
     expect(parseReadName(name)).toEqual(expected)
   })
 
@@ -51,29 +51,29 @@ describe('a name to read', () => {
     [`operations/x/blobs/${HASH}/3`, 'has "operations" where blobs/ should be'],
     [`blobs/blobs/${HASH}/3`, 'has a hash of 5 digits'],
     [`uploads/1/blobs/${HASH}/3`, 'is for writing, not for reading'],
-    [`blobs/${HASH}`, 'has no proper size'],
-    [`blobs/${HASH}/`, 'has no proper size'],
-    [`blobs/${HASH}/-1`, 'has no proper size'],
-    [`blobs/${HASH}/03`, 'has no proper size'],
-    [`blobs/${HASH}/00`, 'has no proper size'],
-    [`blobs/${HASH}/+3`, 'has no proper size'],
-    [`blobs/${HASH}/3 `, 'has no proper size'],
-    [`blobs/${HASH}/1e3`, 'has no proper size'],
-    [`blobs/${HASH}/0x3`, 'has no proper size'],
-    [`blobs/${HASH}/9007199254740992`, 'has no proper size'],
-    [`blobs/${HASH}/99999999999999999999`, 'has no proper size'],
-    [`blobs/${HASH}/3/x`, 'goes on after the size'],
-    [`blobs/${HASH}/3/`, 'goes on after the size'],
-    [`blobs/${HASH}//3`, 'has no proper size'],
+    [`blobs/${HASH}`, 'has no valid size'],
+    [`blobs/${HASH}/`, 'has no valid size'],
+    [`blobs/${HASH}/-1`, 'has no valid size'],
+    [`blobs/${HASH}/03`, 'has no valid size'],
+    [`blobs/${HASH}/00`, 'has no valid size'],
+    [`blobs/${HASH}/+3`, 'has no valid size'],
+    [`blobs/${HASH}/3 `, 'has no valid size'],
+    [`blobs/${HASH}/1e3`, 'has no valid size'],
+    [`blobs/${HASH}/0x3`, 'has no valid size'],
+    [`blobs/${HASH}/9007199254740992`, 'has no valid size'],
+    [`blobs/${HASH}/99999999999999999999`, 'has no valid size'],
+    [`blobs/${HASH}/3/x`, 'has more text after the size'],
+    [`blobs/${HASH}/3/`, 'has more text after the size'],
+    [`blobs/${HASH}//3`, 'has no valid size'],
     [`blobs//${HASH}/3`, 'has a hash of 0 digits'],
     [`blobs/${HASH.toUpperCase()}/3`, 'has a hash that is not lower-case hex'],
     [`blobs/${HASH.slice(1)}/3`, 'has a hash of 63 digits'],
     [`blobs/${HASH.slice(2)}/3`, 'has a hash of 62 digits'],
     [`blobs/${HASH.replace('2', 'g')}/3`, 'has a hash that is not lower-case hex'],
     [`blobs/../${HASH}/3`, 'has a hash of 2 digits'],
-    [`blobs/sha256/${HASH}/3`, 'names the digest function sha256, which goes without saying'],
-    [`blobs/sha1/${SHA1}/3`, 'names the digest function sha1, which goes without saying'],
-    [`blobs/vso/${HASH}/3`, 'names the digest function vso, which goes without saying'],
+    [`blobs/sha256/${HASH}/3`, 'names the digest function sha256, which must not be named'],
+    [`blobs/sha1/${SHA1}/3`, 'names the digest function sha1, which must not be named'],
+    [`blobs/vso/${HASH}/3`, 'names the digest function vso, which must not be named'],
     [`blobs/BLAKE3/${HASH}/3`, 'has a hash of 6 digits'],
     [`blobs/gitsha1/${SHA1}/3`, 'has a hash of 7 digits'],
     [`blobs/blake3/${SHA1}/3`, 'has a hash that is not lower-case hex as blake3 makes it'],
@@ -82,23 +82,23 @@ describe('a name to read', () => {
     [`compressed-blobs/gzip/${HASH}/3`, 'names the compressor "gzip"'],
     [`compressed-blobs/${HASH}/3`, 'names the compressor'],
     ['compressed-blobs', 'names the compressor ""'],
-  ])('%s is refused', (name, message) => {
+  ])('refuses %s', (name, message) => {
     expectRefusal(() => parseReadName(name), message)
   })
 
-  test('is taken for the function of its instance where the length leaves it open', () => {
+  test('uses the default function of the instance where the hash length fits several functions', () => {
     const unnamed = (instance: string): DigestFunction => (instance === 'buck' ? 'blake3' : 'sha256')
     expect(parseReadName(`buck/blobs/${HASH}/3`, unnamed).digest.fn).toBe('blake3')
     expect(parseReadName(`buck/blobs/${SHA1}/3`, unnamed).digest.fn).toBe('sha1')
     expect(parseReadName(`other/blobs/${HASH}/3`, unnamed).digest.fn).toBe('sha256')
   })
 
-  test('that is refused is repeated only so far', () => {
+  test('quotes at most 200 characters of a refused name', () => {
     expectRefusal(() => parseReadName('x'.repeat(1000)), `"${'x'.repeat(200)}…"`)
   })
 })
 
-describe('a name to write', () => {
+describe('parseWriteName', () => {
   const uploadId = '0b8e2a3c-7a4e-4c9b-9a57-6d0d2b6a9c11'
   const plain = { instance: '', uploadId, digest: foo, compressor: 'identity' } as const
 
@@ -112,7 +112,7 @@ describe('a name to write', () => {
     [`uploads/${uploadId}/blobs/${HASH}/3//../blobs`, plain],
     [`uploads/${uploadId}/compressed-blobs/zstd/${HASH}/3/x`, { ...plain, compressor: 'zstd' }],
     [`uploads/blobs/blobs/${HASH}/3`, { ...plain, uploadId: 'blobs' }],
-  ])('%s is read', (name, expected) => {
+  ])('accepts %s', (name, expected) => {
     expect(parseWriteName(name)).toEqual(expected)
   })
 
@@ -127,14 +127,14 @@ describe('a name to write', () => {
     [`/uploads//blobs/${HASH}/3`, 'has no id after uploads/'],
     [`uploads/${uploadId}`, 'has "" where blobs/ should be'],
     [`uploads/${uploadId}/uploads/${HASH}/3`, 'has "uploads" where blobs/ should be'],
-    [`uploads/${uploadId}/blobs/${HASH}/x/3`, 'has no proper size'],
+    [`uploads/${uploadId}/blobs/${HASH}/x/3`, 'has no valid size'],
     [`uploads/${uploadId}/compressed-blobs/identity/${HASH}/3`, 'names the compressor "identity"'],
-  ])('%s is refused', (name, message) => {
+  ])('refuses %s', (name, message) => {
     expectRefusal(() => parseWriteName(name), message)
   })
 })
 
-describe('any name', () => {
+describe('resource names', () => {
   const segment = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' }).filter((text) => !text.includes('/'))
   const instance = fc.array(segment, { maxLength: 3 }).map((segments) => segments.join('/'))
   const digest = fc
@@ -153,7 +153,7 @@ describe('any name', () => {
     compressor: fc.constantFrom(...COMPRESSORS),
   })
 
-  test('comes back as it went', () => {
+  test('round-trip', () => {
     fc.assert(
       fc.property(blob, fc.uuid(), (name, uploadId) => {
         expect(parseReadName(formatReadName(name))).toEqual(name)
@@ -163,7 +163,7 @@ describe('any name', () => {
     )
   })
 
-  test('that is nonsense is refused, not crashed on', () => {
+  test('of random segments are accepted or refused, without another error', () => {
     const word = fc.oneof(segment, fc.constantFrom('blobs', 'uploads', 'zstd', 'blake3', '', '..', HASH, '3'))
     fc.assert(
       fc.property(fc.array(word), (words) => {
@@ -179,7 +179,7 @@ describe('any name', () => {
   })
 })
 
-test('a missing blob is reported without instance, and with its function only where that must be named', () => {
+test('blobName has no instance, and names the function only where the hash length is ambiguous', () => {
   expect(blobName(foo)).toBe(`blobs/${HASH}/3`)
   expect(blobName({ ...foo, fn: 'blake3' })).toBe(`blobs/blake3/${HASH}/3`)
 })

@@ -3,14 +3,14 @@ import { isHash, parseSize } from '../../base/digest-text.ts'
 import { type FaultError, invalid } from '../../base/fault.ts'
 import type { Compressor } from '../../model/compressor.ts'
 import { type InstanceName, instanceNameProblem, RESERVED_SEGMENTS } from '../../model/instance-name.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest.ts'
 
 /**
- * The names that ByteStream knows blobs by:
+ * The ByteStream names of blobs:
  *   to read    [instance/]blobs/[function/]hash/size   or   [instance/]compressed-blobs/compressor/[function/]hash/size
  *   to write   [instance/]uploads/id/ and the same, then anything at all
- * An instance may hold slashes, so the way in is the first segment that no instance may have. Some clients put the
- * slash after an instance without a name too: one such slash before everything is read as if it were not there.
+ * An instance name may contain slashes, so it ends before the first segment that no instance may have. Some clients also
+ * write the slash after an empty instance name: one leading slash is ignored.
  */
 export interface BlobName {
   readonly instance: InstanceName
@@ -19,11 +19,11 @@ export interface BlobName {
 }
 
 export interface UploadName extends BlobName {
-  /** The client's own, and different for each try: it is what a resumed upload is found by. */
+  /** Chosen by the client for each upload; a resumed upload is found by it. */
   readonly uploadId: string
 }
 
-/** Also the subject under which a missing blob is reported. */
+/** Returns the ByteStream name without an instance. The error for a missing blob uses it as subject. */
 export const blobName = ({ fn, hash, size }: Digest): string => `blobs/${NAMED.has(fn) ? `${fn}/` : ''}${hash}/${size}`
 
 export function formatReadName({ instance, digest, compressor }: BlobName): string {
@@ -41,7 +41,7 @@ export function parseReadName(name: string, unnamed: UnnamedFunction = sha256Unn
   const parts = opened(name)
   if (parts.keyword === 'uploads') throw parts.wrong('is for writing, not for reading')
   const blob = blobAt(parts, parts.at, unnamed)
-  if (parts.segments.length > blob.end) throw parts.wrong('goes on after the size')
+  if (parts.segments.length > blob.end) throw parts.wrong('has more text after the size')
   return { instance: parts.instance, digest: blob.digest, compressor: blob.compressor }
 }
 
@@ -54,7 +54,7 @@ export function parseWriteName(name: string, unnamed: UnnamedFunction = sha256Un
   return { instance: parts.instance, uploadId, digest, compressor }
 }
 
-/** These stand in a name; the others are told by the length of the hash, and may not. */
+/** Functions that a name must contain; the others are determined by the length of the hash and must not be named. */
 const NAMED: ReadonlySet<string> = new Set(['sha256tree', 'blake3'] satisfies DigestFunction[])
 const NEVER_NAMED: ReadonlySet<string> = new Set(['sha256', 'sha1', 'md5', 'sha384', 'sha512', 'vso', 'murmur3'])
 const PACKED: ReadonlySet<string> = new Set(['zstd', 'deflate', 'brotli'] satisfies Compressor[])
@@ -97,21 +97,21 @@ function blobAt({ segments, instance, wrong }: Opened, from: number, unnamed: Un
     if (!isPacked(named)) throw wrong(`names the compressor "${shortened(named)}", not zstd, deflate or brotli`)
     compressor = named
   } else if (keyword !== 'blobs') throw wrong(`has "${shortened(keyword ?? '')}" where blobs/ should be`)
-  const word = segments[at] ?? ''
-  if (NEVER_NAMED.has(word)) throw wrong(`names the digest function ${word}, which goes without saying`)
-  const named = isNamed(word) ? word : undefined
+  const segment = segments[at] ?? ''
+  if (NEVER_NAMED.has(segment)) throw wrong(`names the digest function ${segment}, which must not be named`)
+  const named = isNamed(segment) ? segment : undefined
   if (named !== undefined) at++
   const hash = segments[at++] ?? ''
   const fn = named ?? digestFunctionByHexLength(hash.length, unnamed(instance))
-  if (fn === undefined) throw wrong(`has a hash of ${hash.length} digits, as no digest function makes them`)
+  if (fn === undefined) throw wrong(`has a hash of ${hash.length} digits, which fits no digest function`)
   if (!isHash(fn, hash)) throw wrong(`has a hash that is not lower-case hex as ${fn} makes it`)
   const size = parseSize(segments[at++] ?? '')
-  if (size === undefined) throw wrong('has no proper size after the hash')
+  if (size === undefined) throw wrong('has no valid size after the hash')
   return { digest: { fn, hash, size }, compressor, end: at }
 }
 
-const isNamed = (word: string): word is DigestFunction => NAMED.has(word)
-const isPacked = (word: string): word is Compressor => PACKED.has(word)
+const isNamed = (text: string): text is DigestFunction => NAMED.has(text)
+const isPacked = (text: string): text is Compressor => PACKED.has(text)
 
-/** Names come from anybody, and end up in logs. */
+/** Shortens a name for the log, because a client can send a name of any length. */
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { aDigest, aFunction } from '../messages/messages.fixture.ts'
 import { actionKeyOf, actionOfKey } from './action-key.ts'
 
-test('a key is read back as the digest that it was made of', () => {
+test('an action key round-trips', () => {
   fc.assert(
     fc.property(aFunction.chain(aDigest), (digest) => {
       expect(actionOfKey(actionKeyOf(digest))).toEqual(digest)
@@ -11,7 +11,7 @@ test('a key is read back as the digest that it was made of', () => {
   )
 })
 
-test('the same digits under another function are another key', () => {
+test('the same hash under another function gives another key', () => {
   const hash = '0'.repeat(64)
   expect(actionKeyOf({ fn: 'sha256', hash, size: 1 })).not.toBe(actionKeyOf({ fn: 'blake3', hash, size: 1 }))
 })
@@ -24,6 +24,6 @@ test.each([
   `nothing/${'0'.repeat(64)}/1`,
   `sha256/${'0'.repeat(64)}`,
   'step/7',
-])('%j is a key of another kind', (key) => {
+])('%j is not an action key', (key) => {
   expect(actionOfKey(key)).toBeUndefined()
 })

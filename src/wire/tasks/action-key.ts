@@ -3,8 +3,8 @@ import { parseDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 
 /**
- * What makes an action the same as another of its instance: its digest, which covers command, inputs, platform and
- * salt. The digest function is part of it, for the same digits under another function are another action.
+ * The key of an action within its instance: its digest, which covers command, inputs, platform and salt. It contains
+ * the digest function, because the same hash under another function is another action.
  */
 export const actionKeyOf = ({ fn, hash, size }: Digest): string => `${fn}/${hash}/${size}`
 

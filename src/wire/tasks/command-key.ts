@@ -1,4 +1,4 @@
-import type { Digest } from '../../base/digest.ts'
+import type { Digest, DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { actionKeyOf, actionOfKey } from './action-key.ts'
@@ -8,13 +8,13 @@ import { commandTaskToProto } from './command-task.ts'
 const PREFIX = 'command:'
 
 /**
- * Two command tasks of one instance are the same task when their keys are equal. The key covers the whole task, and
- * what the door adds that changes the result, such as the version of a compiler. It is never a key of the action cache
- * that clients write to: anyone who knows the task can compute it.
+ * Two command tasks of one instance are the same task when their keys are equal. The key covers the encoded task and
+ * the values that the door adds because they change the result, such as the version of a compiler. The key is never
+ * used in the action cache that clients write to, because any client that has the task can compute it.
  */
-export function commandKeyOf(task: CommandTask, salt = ''): string {
-  const whole = Buffer.concat([Buffer.from(`\0windlass command\0${salt}\0`), commandTaskToProto(task)])
-  return PREFIX + actionKeyOf(digestOf(task.fn, whole))
+export function commandKeyOf(spec: Uint8Array, fn: DigestFunction, salt = ''): string {
+  const whole = Buffer.concat([Buffer.from(`\0windlass command\0${salt}\0`), spec])
+  return PREFIX + actionKeyOf(digestOf(fn, whole))
 }
 
 /** Undefined for a key of another kind. */
@@ -24,8 +24,8 @@ export const commandOfKey = (key: string): Digest | undefined =>
 const NO_OUTPUTS = { paths: [], globs: [], mostFiles: 0, mostBytes: 0, symlinks: 'refuse' } as const
 
 /**
- * Names the result of a task's first stage under the given conditions. The name covers the stage's command and
- * environment and every input. It leaves out the limits: a stage that ended well once did not need more.
+ * Names the result of a task's first stage under the given conditions. The name covers the command, the environment and
+ * all inputs of the stage. It leaves out the limits: a stage that succeeded once did not need higher limits.
  */
 export function stageNameOf(task: CommandTask, conditions: string): Digest {
   const [first] = task.stages

@@ -6,7 +6,7 @@ import { actionResultFromProto, actionResultToProto } from '../reapi/action-resu
 import { aCommandResult } from './command-task.fixture.ts'
 import { commandResultFromProto, commandResultToProto } from './command-task-result.ts'
 
-test('a result comes back as it went', () => {
+test('a command result round-trips', () => {
   const both = aFunction.chain((fn) => aCommandResult(fn).map((result) => ({ fn, result })))
   fc.assert(
     fc.property(both, ({ fn, result }) => {
@@ -15,7 +15,7 @@ test('a result comes back as it went', () => {
   )
 })
 
-test('a result that was damaged is refused, or can be written again', () => {
+test('a damaged command result is refused, or can be encoded again', () => {
   fc.assert(
     fc.property(damaged(aCommandResult('sha256').map(commandResultToProto)), (bytes) => {
       const read = orRefused(() => commandResultFromProto(bytes, 'sha256'))
@@ -46,7 +46,7 @@ const result: CommandResult = {
   metadata: undefined,
 }
 
-test('to whoever knows action results only it is one, and names every blob that it needs', () => {
+test('a command result also reads as an ActionResult that names every blob it needs', () => {
   const { exitCode, outputFiles, outputDirectories } = actionResultFromProto(commandResultToProto(result), 'sha256')
   expect(exitCode).toBe(0)
   expect(outputFiles.map(({ path, digest: { hash } }) => [path, hash[0]])).toEqual([
@@ -56,7 +56,7 @@ test('to whoever knows action results only it is one, and names every blob that 
   expect(outputDirectories).toMatchObject([{ path: '', rootDigest: digest('b') }])
 })
 
-test('what did not go well never looks as if it had: such results are not for the cache', () => {
+test('a failed command result has a non-zero exit code as an ActionResult, so that it is not cached', () => {
   const exitCodeOf = (one: CommandResult) => actionResultFromProto(commandResultToProto(one), 'sha256').exitCode
   const [first] = result.stages
   if (first === undefined) throw new Error('no stage')
@@ -65,13 +65,13 @@ test('what did not go well never looks as if it had: such results are not for th
   expect(exitCodeOf({ ...result, outputs: { ...result.outputs, problem: 'a socket' } })).toBe(1)
 })
 
-test.each(['../x', 'a/../../x', '', 'a//b', './a'])('an output at %j is refused, whatever worker says so', (path) => {
+test.each(['../x', 'a/../../x', '', 'a//b', './a'])('a command result with an output at %j is refused', (path) => {
   const files = [{ path, digest: digest('c'), executable: false }]
   const bytes = commandResultToProto({ ...result, outputs: { ...result.outputs, files } })
   expect(() => commandResultFromProto(bytes, 'sha256')).toThrow('not a path from the root')
 })
 
-test('the result of an action is refused', () => {
+test('an ActionResult is refused as a command result', () => {
   const { exitCode: _, ...rest } = actionResultFromProto(commandResultToProto(result), 'sha256')
   const action = actionResultToProto({ ...rest, exitCode: 0, metadata: undefined })
   expect(() => commandResultFromProto(action, 'sha256')).toThrow('not the result of a command task')

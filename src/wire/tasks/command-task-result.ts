@@ -1,6 +1,6 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
-import type { ActionResult, OutputFile } from '../../model/action-result.ts'
+import type { ActionResult, ExecutedActionMetadata, OutputFile } from '../../model/action-result.ts'
 import {
   type CommandResult,
   type CommandTask,
@@ -14,22 +14,22 @@ import {
 } from '../../model/command-task.ts'
 import { DIGEST_SHAPE, digestToProto, optionalDigestFromProto } from '../digests/digest.ts'
 import * as proto from '../gen/windlass/task/v1/command.ts'
-import type { ResourceUsage } from '../gen/windlass/task/v1/task.ts'
+import { ResourceUsage } from '../gen/windlass/task/v1/task.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 import { actionResultFromProto, actionResultToProto } from '../reapi/action-result.ts'
 import { mustBePath, STREAMS_FOLDER } from './command-task-rules.ts'
 
-/** The result of an action is an ActionResult as clients know it; see below for the result of another task. */
+/** The result of an action is a plain ActionResult, any other result a CommandResult inside one. */
 export const taskResultToProto = ({ action }: Pick<CommandTask, 'action'>, result: TaskResult): Uint8Array =>
   action === undefined ? commandResultToProto(toCommandResult(result)) : actionResultToProto(result)
 
 /**
  * The result of a command task is encoded as an ActionResult: every protocol and the action cache can carry it, and its
- * blobs are kept like those of an action. The fields that an ActionResult has not are in its auxiliary metadata.
+ * blobs are kept like those of an action. Fields that ActionResult lacks are in its auxiliary metadata.
  */
 export function commandResultToProto(result: CommandResult): Uint8Array {
   const { stages, outputs, metadata } = result
-  const told = proto.CommandResult.encode({
+  const details = proto.CommandResult.encode({
     stages: stages.map(stageProto),
     outputsRoot: outputs.root && digestToProto(outputs.root),
     problem: outputs.problem ?? '',
@@ -48,7 +48,7 @@ export function commandResultToProto(result: CommandResult): Uint8Array {
       times: {},
       virtualDurationMs: undefined,
       ...metadata,
-      auxiliary: [...(metadata?.auxiliary ?? []), { typeUrl: TYPE, value: told }],
+      auxiliary: [...(metadata?.auxiliary ?? []), { typeUrl: RESULT_TYPE, value: details }],
     },
   })
 }
@@ -56,12 +56,12 @@ export function commandResultToProto(result: CommandResult): Uint8Array {
 export function commandResultFromProto(bytes: Uint8Array, fn: DigestFunction): CommandResult {
   if (bytes.length > MOST_RESULT_BYTES) throw invalid(`a result of ${bytes.length} bytes is too long`, 'range')
   const { outputFiles, outputSymlinks, metadata } = actionResultFromProto(bytes, fn)
-  const said = metadata?.auxiliary.find(({ typeUrl }) => typeUrl === TYPE)
-  if (metadata === undefined || said === undefined) throw invalid('this is not the result of a command task')
+  const details = metadata?.auxiliary.find(({ typeUrl }) => typeUrl === RESULT_TYPE)
+  if (metadata === undefined || details === undefined) throw invalid('this is not the result of a command task')
   const named = { name: 'CommandResult', shape: RESULT_SHAPE } as const
-  const { stages, outputsRoot, problem } = decodeWellFormed(proto.CommandResult, said.value, named)
+  const { stages, outputsRoot, problem } = decodeWellFormed(proto.CommandResult, details.value, named)
   if (stages.length === 0) throw invalid('the result of a command task has no stage')
-  // Somebody will write files under these names, and the worker may be anybody's.
+  // Clients and stagers create files under these names, and the worker may be untrusted.
   for (const { path } of [...outputFiles, ...outputSymlinks]) mustBePath(path, 'output')
   return {
     stages: stages.map((stage) => stageOf(stage, fn)),
@@ -71,13 +71,13 @@ export function commandResultFromProto(bytes: Uint8Array, fn: DigestFunction): C
       symlinks: outputSymlinks.map(({ path, target }) => ({ path, target })),
       problem: problem === '' ? undefined : problem,
     },
-    metadata: { ...metadata, auxiliary: metadata.auxiliary.filter((each) => each !== said) },
+    metadata: { ...metadata, auxiliary: metadata.auxiliary.filter((each) => each !== details) },
   }
 }
 
-/** Far more than a worker of ours makes of the longest lists and streams that it allows. */
+/** The longest lists and inline streams that our worker allows are far below this. */
 const MOST_RESULT_BYTES = 16 * 1024 * 1024
-const TYPE = 'type.googleapis.com/windlass.task.v1.CommandResult'
+const RESULT_TYPE = 'type.googleapis.com/windlass.task.v1.CommandResult'
 const EMPTY = { digest: undefined, raw: undefined }
 const NOTHING: ActionResult = {
   exitCode: 0,
@@ -99,7 +99,7 @@ const fileOf = (file: Pick<OutputFile, 'path' | 'digest' | 'executable'>): Outpu
 
 const isOwn = ({ path }: OutputFile): boolean => !path.startsWith(`${STREAMS_FOLDER}/`)
 
-/** Named as files, so that they are kept for as long as the result is. */
+/** Listed as output files, so that the store keeps them as long as the result. */
 const streamFiles = ({ name, stdout, stderr }: StageResult): OutputFile[] =>
   Object.entries({ stdout, stderr }).flatMap(([stream, { digest }]) =>
     digest === undefined ? [] : [fileOf({ path: `${STREAMS_FOLDER}/${name}.${stream}`, digest, executable: false })],
@@ -119,7 +119,7 @@ const stageProto = (stage: StageResult): proto.CommandResult_Stage => ({
 
 function stageOf(from: proto.CommandResult_Stage, fn: DigestFunction): StageResult {
   const cause = STAGE_CAUSES.find((_, number) => number === from.cause)
-  if (cause === undefined) throw invalid(`a stage ended for the reason ${from.cause}, which is none`)
+  if (cause === undefined) throw invalid(`a stage has the unknown cause ${from.cause}`)
   return {
     name: from.name,
     cause,
@@ -144,7 +144,7 @@ function streamOf(from: proto.CommandResult_Stream | undefined, fn: DigestFuncti
   const digest = optionalDigestFromProto(from?.digest, fn)
   const { inline = new Uint8Array(), droppedBytes = 0, droppedAt = 0 } = from ?? {}
   if (droppedBytes < 0 || droppedAt < 0 || (digest !== undefined && inline.length > 0))
-    throw invalid('the output of a stage contradicts itself')
+    throw invalid('the output of a stage has both a digest and inline bytes, or a negative count')
   return { inline: digest === undefined ? inline : undefined, digest, droppedBytes, droppedAt }
 }
 
@@ -185,4 +185,20 @@ const RESULT_SHAPE: Shape = {
   },
   2: DIGEST_SHAPE,
   3: 'text',
+}
+
+const USAGE_TYPE = 'type.googleapis.com/windlass.task.v1.ResourceUsage'
+
+type Auxiliary = ExecutedActionMetadata['auxiliary']
+
+/** The resource usage of an action, as an entry of its auxiliary metadata. */
+export const usageToAuxiliary = (usage: StageUsage): Auxiliary[number] => ({
+  typeUrl: USAGE_TYPE,
+  value: ResourceUsage.encode(usageProto(usage)).finish(),
+})
+
+/** Undefined when the worker reported no usage. */
+export function usageOfAuxiliary(auxiliary: Auxiliary): StageUsage | undefined {
+  const entry = auxiliary.find(({ typeUrl }) => typeUrl === USAGE_TYPE)
+  return entry && usageOf(decodeWellFormed(ResourceUsage, entry.value, { name: 'ResourceUsage', shape: USAGE_SHAPE }))
 }

@@ -9,9 +9,9 @@ import {
 } from '../../model/command-task.ts'
 import { isTerminalSize, MOST_TERMINAL_LINES } from '../../model/live-input.ts'
 
-/** Whole, as it lies in the journal and travels to a worker. What is larger belongs into the store. */
+/** The limit of an encoded task, in the journal and in leases. Larger data belongs into the blob store. */
 export const MOST_TASK_BYTES = 4 * 1024 * 1024
-/** Output of stages that a result has no room for is kept under this name, so that no output of a task may be. */
+/** Long output of stages is stored under this path, so no output of a task may use it. */
 export const STREAMS_FOLDER = '.windlass'
 
 const MOST_STAGES = 8
@@ -21,11 +21,11 @@ const MOST_GLOBS = 100
 const MOST_GLOB_CHARS = 4096
 const MOST_PATH = 4096
 const MOST_IMAGE = 1000
-/** Each is a mount of its own. */
+/** A place is a mount, so this is the maximum number of mounts. */
 const MOST_PLACES = 256
 const STAGE_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 
-/** Throws `invalid` for what no worker could run. Names that come from outside are checked once more where they are used. */
+/** Throws `invalid` for a task that no worker can run. Paths of clients are checked again where they are used. */
 export function mustBeCommandTask(task: CommandTask): void {
   const { stages, inputs, outputs, platform, image } = task
   mustBeCount(stages.length, [1, MOST_STAGES], 'stages')
@@ -34,9 +34,10 @@ export function mustBeCommandTask(task: CommandTask): void {
     'stage',
   )
   for (const stage of stages) mustBeStage(stage)
-  if (stages.filter(({ stdin }) => stdin?.kind === 'live').length > 1) throw invalid('two stages are to be typed to')
+  if (stages.filter(({ stdin }) => stdin?.kind === 'live').length > 1)
+    throw invalid('only one stage can have interactive input')
   if (stages.slice(1).some(({ cache }) => cache !== undefined)) throw invalid('only the first stage can be cached')
-  if (isInteractive(task) && task.cacheable) throw invalid('a task that is typed to cannot be cached')
+  if (isInteractive(task) && task.cacheable) throw invalid('a task with interactive input cannot be cached')
   mustBeInputs(inputs)
   if (task.workingDirectory !== '') mustBePath(task.workingDirectory, 'working directory')
   mustBeOutputs(outputs)
@@ -48,14 +49,14 @@ export function mustBeCommandTask(task: CommandTask): void {
   if (image !== undefined && (image === '' || image.length > MOST_IMAGE || /[\s\0]/.test(image)))
     throw invalid(`${quoted(image)} is not the name of an image`)
   mustBePlaces(task)
-  if (blobsReadBy(task).some(({ fn }) => fn !== task.fn)) throw invalid('a task names blobs by two digest functions')
+  if (blobsReadBy(task).some(({ fn }) => fn !== task.fn)) throw invalid('a task has digests of two digest functions')
 }
 
-/** Only an image leaves us places to choose from: on the system of a worker they are somebody's. */
+/** Places need an image: without one they would hide directories of the worker's own system. */
 function mustBePlaces({ places = [], image, stages }: CommandTask): void {
   mustBeCount(places.length, [0, MOST_PLACES], 'places')
   const needsImage = places.length > 0 || stages.some(({ entrypointAt }) => entrypointAt !== undefined)
-  if (needsImage && image === undefined) throw invalid('a task speaks of its container, and names no image')
+  if (needsImage && image === undefined) throw invalid('a task has options of a container, but no image')
   for (const { name, argv, entrypointAt = 0 } of stages)
     if (!Number.isInteger(entrypointAt) || entrypointAt < 0 || entrypointAt > argv.length)
       throw invalid(`the stage ${name} has no word ${entrypointAt}`, 'range')
@@ -73,7 +74,7 @@ function mustBePlaces({ places = [], image, stages }: CommandTask): void {
 function mustBeStage({ name, argv, env, stdin, limits, cache }: CommandStage): void {
   if (!STAGE_NAME.test(name)) throw invalid(`${quoted(name)} is not the name of a stage`)
   if (argv[0] === undefined || argv[0] === '') throw invalid(`the stage ${name} has no program`)
-  for (const word of argv) mustBeText(word, 'argument')
+  for (const argument of argv) mustBeText(argument, 'argument')
   for (const { name: variable, value } of env) {
     if (variable === '' || variable.includes('=')) throw invalid(`${quoted(variable)} cannot be the name of a variable`)
     mustBeText(variable, 'variable')
@@ -114,10 +115,10 @@ function mustBePatterns(globs: readonly string[]): void {
 function mustBeOutput(path: string): void {
   mustBePath(path, 'output')
   if (path === STREAMS_FOLDER || path.startsWith(`${STREAMS_FOLDER}/`))
-    throw invalid(`the output ${quoted(path)} is in a directory that is not the task's`)
+    throw invalid(`the output ${quoted(path)} is in a reserved directory`)
 }
 
-/** Written in the one way that there is: no dots, no slash too many. */
+/** The path must be normalised: no dots, no double slashes. */
 export function mustBePath(path: string, what: string): void {
   mustBeText(path, what)
   const isPlain = path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')

@@ -42,7 +42,7 @@ const aStage = (fn: DigestFunction) =>
     network: fc.boolean(),
   })
 
-/** One that can be run, as far as words go. */
+/** A valid random task. */
 export const aCommandTask = (fn: DigestFunction): fc.Arbitrary<CommandTask> =>
   fc
     .record({

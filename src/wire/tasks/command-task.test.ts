@@ -13,7 +13,7 @@ const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 3 } as const
 const place = (at: string) => ({ path: 'out', at, writable: true })
 const file = (path: string) => ({ path, contents: new Uint8Array(), executable: false })
 
-test('a task comes back as it went', () => {
+test('a command task round-trips', () => {
   fc.assert(
     fc.property(aFunction.chain(aCommandTask), (task) => {
       expect(commandTaskFromProto(commandTaskToProto(task))).toEqual(task)
@@ -21,7 +21,7 @@ test('a task comes back as it went', () => {
   )
 })
 
-test('a task that was damaged is refused, or can be read by others, and written again', () => {
+test('a damaged command task is refused, or another parser reads it too and it round-trips', () => {
   fc.assert(
     fc.property(damaged(aCommandTask('sha256').map(commandTaskToProto)), (torn) => {
       const bytes = Uint8Array.from(torn)
@@ -34,7 +34,7 @@ test('a task that was damaged is refused, or can be read by others, and written 
   )
 })
 
-describe('what nobody could run, or should', () => {
+describe('an invalid command task', () => {
   const stage = (more: Partial<CommandTaskSpec['stages'][number]>): CommandTaskSpec => ({
     stages: [{ ...run, ...more }],
   })
@@ -61,14 +61,14 @@ describe('what nobody could run, or should', () => {
     ['a working directory elsewhere', { stages: [run], workingDirectory: '..' }, 'not a path from the root'],
     ['an output that climbs', { stages: [run], outputs: { paths: ['../x'] } }, 'not a path from the root'],
     ['a pattern that climbs', { stages: [run], outputs: { globs: ['../*'] } }, 'not a path from the root'],
-    ['an output in our place', { stages: [run], outputs: { paths: ['.windlass/run.stdout'] } }, 'not the task'],
-    ['a pattern for our place', { stages: [run], outputs: { globs: ['.windlass/*'] } }, 'not the task'],
+    ['an output in our place', { stages: [run], outputs: { paths: ['.windlass/run.stdout'] } }, 'reserved directory'],
+    ['a pattern for our place', { stages: [run], outputs: { globs: ['.windlass/*'] } }, 'reserved directory'],
     ['patterns without end', { stages: [run], outputs: { globs: ['*a'.repeat(2049)] } }, 'more than 4096 characters'],
     ['more files than are listed', { stages: [run], outputs: { mostFiles: 10_001 } }, 'has 10001 output files'],
     ['a negative size', { stages: [run], outputs: { mostBytes: -1 } }, 'outputs of -1 bytes'],
     ['an image with a blank', { stages: [run], image: 'a b' }, 'not the name of an image'],
-    ['a place without an image', { stages: [run], places: [place('/out')] }, 'names no image'],
-    ['the words of an image where there is none', stage({ entrypointAt: 0 }), 'names no image'],
+    ['a place without an image', { stages: [run], places: [place('/out')] }, 'but no image'],
+    ['the words of an image where there is none', stage({ entrypointAt: 0 }), 'but no image'],
     ['a word that is not there', { ...stage({ entrypointAt: 2 }), image: 'a' }, 'has no word 2'],
     ...['/', '/tmp/x', '/proc/self', '/room', 'out', '/a/../b', '/a//b', '/a/', '/a\0'].map(
       (at): [string, CommandTaskSpec, string] => [
@@ -93,42 +93,48 @@ describe('what nobody could run, or should', () => {
       stage({ stdin: { kind: 'inline', bytes: new Uint8Array(4 * 1024 * 1024) } }),
       'larger inputs go by their digest',
     ],
-  ])('%s is refused', (_, wish, words) => {
+  ])('with %s is refused by the encoder', (_, wish, words) => {
     expect(() => commandTaskToProto(commandTaskOf(wish))).toThrow(words)
   })
 
   test.each<[string, Parameters<typeof encodedAs<CommandTask>>[1], string]>([
-    ['nothing at all', {}, 'does not say what its outputs are'],
+    ['nothing at all', {}, 'has no field outputs'],
     [
       'an isolation that we do not know',
       { stages: [run], outputs: {}, isolation: 9 as never },
-      'number 9 is no isolation',
+      'number 9 is not a known isolation',
     ],
-    ['a rule that we do not know', { stages: [run], outputs: { symlinks: 7 as never } }, 'no rule for symlinks'],
+    [
+      'a rule that we do not know',
+      { stages: [run], outputs: { symlinks: 7 as never } },
+      'is not a known rule for symlinks',
+    ],
     [
       'two inputs of one stage',
       {
         stages: [{ ...run, stdin: Buffer.from('x'), stdinDigest: { hash: digest.hash, sizeBytes: 3 } }],
         outputs: {},
       },
-      'to read two things at once',
+      'more than one standard input',
     ],
     ['a negative limit', { stages: [{ ...run, limits: { pids: -4 } }], outputs: {} }, 'is -4'],
-  ])('%s is refused when it comes', (_, message, words) => {
+  ])('with %s is refused by the decoder', (_, message, words) => {
     expect(() => commandTaskFromProto(encodedAs(CommandTask, message))).toThrow(words)
   })
 })
 
-test('the key of a task changes with all that it says, and with what its door adds', () => {
+test('the key of a command task depends on every field and on the text that the door adds', () => {
+  const keyOf = (task: ReturnType<typeof commandTaskOf>, salt?: string) =>
+    commandKeyOf(commandTaskToProto(task), task.fn, salt)
   const task = commandTaskOf({ stages: [run] })
   const keys = [
-    commandKeyOf(task),
-    commandKeyOf(task, 'gcc 12'),
-    commandKeyOf({ ...task, isolation: 'sandbox' }),
-    commandKeyOf(commandTaskOf({ stages: [{ ...run, network: true }] })),
+    keyOf(task),
+    keyOf(task, 'gcc 12'),
+    keyOf({ ...task, isolation: 'sandbox' }),
+    keyOf(commandTaskOf({ stages: [{ ...run, network: true }] })),
   ]
   expect(new Set(keys).size).toBe(4)
-  expect(commandKeyOf(commandTaskOf({ stages: [run] }))).toBe(keys[0])
+  expect(keyOf(commandTaskOf({ stages: [run] }))).toBe(keys[0])
   expect(commandOfKey(keys[0] as string)).toMatchObject({ fn: 'sha256' })
   expect(actionOfKey(keys[0] as string)).toBeUndefined()
 })

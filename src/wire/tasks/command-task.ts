@@ -3,13 +3,19 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import type { Limits } from '../../model/command.ts'
 import { type CommandStage, type CommandTask, type StageInput, SYMLINK_RULES } from '../../model/command-task.ts'
 import { ISOLATION_LEVELS } from '../../model/isolation.ts'
-import { DIGEST_SHAPE, digestFromProto, digestToProto, optionalDigestFromProto } from '../digests/digest.ts'
-import { digestFunctionNumber, digestFunctionOf } from '../digests/digest-function.ts'
+import {
+  DIGEST_SHAPE,
+  digestFromProto,
+  digestFunctionNumber,
+  digestFunctionOf,
+  digestToProto,
+  optionalDigestFromProto,
+} from '../digests/digest.ts'
 import * as proto from '../gen/windlass/task/v1/command.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 import { MOST_TASK_BYTES, mustBeCommandTask, tooLarge } from './command-task-rules.ts'
 
-/** As doors leave it for workers. The same task is the same bytes. Throws `invalid` for one that nobody could run. */
+/** Equal tasks are equal bytes. Throws `invalid` for a task that no worker can run. */
 export function commandTaskToProto(task: CommandTask): Uint8Array {
   mustBeCommandTask(task)
   const { inputs, outputs } = task
@@ -36,7 +42,7 @@ export function commandTaskFromProto(bytes: Uint8Array): CommandTask {
   const from = decodeWellFormed(proto.CommandTask, bytes, { name: 'CommandTask', shape: TASK_SHAPE })
   const { outputs } = from
   const fn = digestFunctionOf(from.digestFunction, 0, 'sha256')
-  if (outputs === undefined) throw invalid('a task does not say what its outputs are')
+  if (outputs === undefined) throw invalid('a task has no field outputs')
   const task: CommandTask = {
     fn,
     stages: from.stages.map((stage) => stageOf(stage, fn)),
@@ -46,10 +52,10 @@ export function commandTaskFromProto(bytes: Uint8Array): CommandTask {
       placed: from.placed.map((file) => ({ ...file, digest: digestFromProto(file.digest, fn, 'an input') })),
     },
     workingDirectory: from.workingDirectory,
-    outputs: { ...outputs, symlinks: wordAt(SYMLINK_RULES, outputs.symlinks, 'rule for symlinks') },
+    outputs: { ...outputs, symlinks: valueAt(SYMLINK_RULES, outputs.symlinks, 'rule for symlinks') },
     platform: from.platform,
     image: from.image === '' ? undefined : from.image,
-    isolation: wordAt(ISOLATION_LEVELS, from.isolation, 'isolation'),
+    isolation: valueAt(ISOLATION_LEVELS, from.isolation, 'isolation'),
     cacheable: from.cacheable,
     ...(from.places.length > 0 && { places: from.places }),
   }
@@ -69,9 +75,9 @@ const stageProto = ({ stdin, limits, cache, ...stage }: CommandStage): proto.Com
 function stageOf(from: proto.CommandTask_Stage, fn: DigestFunction): CommandStage {
   const { name, argv, env, network, limits, cache } = from
   const digest = optionalDigestFromProto(from.stdinDigest, fn)
-  const said = { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
+  const common = { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
   const { entrypointAt } = from
-  return { ...said, ...(cache !== undefined && { cache }), ...(entrypointAt !== undefined && { entrypointAt }) }
+  return { ...common, ...(cache !== undefined && { cache }), ...(entrypointAt !== undefined && { entrypointAt }) }
 }
 
 function stdinOf(
@@ -79,7 +85,7 @@ function stdinOf(
   digest: Digest | undefined,
 ): StageInput | undefined {
   if ([bytes, digest, live].filter((one) => one !== undefined).length > 1)
-    throw invalid('a stage is to read two things at once')
+    throw invalid('a stage has more than one standard input')
   if (bytes !== undefined) return { kind: 'inline', bytes }
   if (live !== undefined) return { kind: 'live', terminal: live.terminal }
   return digest && { kind: 'blob', digest }
@@ -90,20 +96,20 @@ function limitsProto({ cpus, ...limits }: Limits): proto.CommandTask_Limits {
 }
 
 function limitsOf({ cpuMillis, ...from }: proto.CommandTask_Limits): Limits {
-  const said = Object.entries(from).filter(([, amount]) => amount !== undefined)
-  return { ...Object.fromEntries(said), ...(cpuMillis !== undefined && { cpus: cpuMillis / 1000 }) }
+  const set = Object.entries(from).filter(([, amount]) => amount !== undefined)
+  return { ...Object.fromEntries(set), ...(cpuMillis !== undefined && { cpus: cpuMillis / 1000 }) }
 }
 
-/** A word that we do not know may be a promise that we would not keep. */
-function wordAt<T>(words: readonly T[], number: number, what: string): T {
-  const word = words[number]
-  if (word === undefined)
+/** Throws for an unknown enum value: it may require an isolation that this version cannot provide. */
+function valueAt<T>(values: readonly T[], number: number, what: string): T {
+  const value = values[number]
+  if (value === undefined)
     throw new FaultError({
       kind: 'invalid',
-      what: `number ${number} is no ${what} that is known here`,
+      what: `number ${number} is not a known ${what}`,
       why: 'unsupported',
     })
-  return word
+  return value
 }
 
 const VARIABLE_SHAPE: Shape = { 1: 'text', 2: 'text' }

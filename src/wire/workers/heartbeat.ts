@@ -11,17 +11,17 @@ export interface HeartbeatMessage {
   readonly worker: string
   readonly state: 'idle' | 'busy' | 'draining'
   readonly stats: { readonly active: number; readonly completed: number; readonly failed: number }
-  /** All attempts that it holds; undefined when it does not say. */
+  /** All attempts that the worker holds; undefined when the worker does not list them. */
   readonly running: readonly string[] | undefined
   readonly load: number | undefined
-  /** Its machine is being taken away. */
+  /** The machine of the worker is being preempted. */
   readonly preempted?: boolean
 }
 
 export interface HeartbeatAnswer {
   readonly shouldShutdown: boolean
   readonly drain: boolean
-  /** Attempts to end. */
+  /** Attempts that the worker must stop. */
   readonly cancel: readonly string[]
 }
 

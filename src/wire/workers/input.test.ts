@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import type { InputEvent } from '../../model/live-input.ts'
 import { judged } from '../messages/messages.fixture.ts'
-import { serverMessageFromProto, serverMessageToProto, workerMessageFromProto, workerMessageToProto } from './stream.ts'
+import {
+  serverMessageFromProto,
+  serverMessageToProto,
+  workerMessageFromProto,
+  workerMessageToProto,
+} from './lease-stream.ts'
 
 const EVENTS: readonly InputEvent[] = [
   { kind: 'bytes', bytes: Uint8Array.of(0, 255, 3) },
@@ -11,7 +16,7 @@ const EVENTS: readonly InputEvent[] = [
   { kind: 'signal', signal: 'SIGINT' },
 ]
 
-test('what is done to an attempt comes back as it went, and others can read it', () => {
+test('input events round-trip, and another parser reads them too', () => {
   for (const [i, event] of EVENTS.entries()) {
     const word = { kind: 'input', input: { attemptId: 't.1', number: i + 1, event } } as const
     const bytes = serverMessageToProto(word)
@@ -24,7 +29,7 @@ test('what is done to an attempt comes back as it went, and others can read it',
   expect(workerMessageFromProto(workerMessageToProto(taken))).toEqual(taken)
 })
 
-test('what only a newer server knows is no event, and no signal that we do not know is one', () => {
+test('an unknown input event, an unknown signal and an invalid terminal size read as no event', () => {
   const word = { kind: 'input', input: { attemptId: 't.1', number: 7, event: undefined } } as const
   expect(serverMessageFromProto(serverMessageToProto(word))).toEqual(word)
   const odd: InputEvent[] = [
@@ -38,7 +43,7 @@ test('what only a newer server knows is no event, and no signal that we do not k
   }
 })
 
-test('input without a number is refused', () => {
+test('an input acknowledgement with a number below 1 is refused', () => {
   const nothing = { kind: 'input-taken', attemptId: 't.1', number: 0 } as const
   expect(() => workerMessageFromProto(workerMessageToProto(nothing))).toThrow('numbered from 1')
   expect(() => workerMessageFromProto(workerMessageToProto({ ...nothing, number: -1 }))).toThrow('numbered from 1')

@@ -3,12 +3,12 @@ import { INPUT_SIGNALS, type InputEvent, isTerminalSize } from '../../model/live
 import type { Input } from '../gen/windlass/worker/v1/worker.ts'
 import type { Shape } from '../messages/well-formed.ts'
 
-/** What somebody did to an attempt, as it travels to its worker. */
+/** Live input of an attempt, from the server to the worker. */
 export interface InputMessage {
   readonly attemptId: string
   /** The number of the input within its task, from 1. */
   readonly number: number
-  /** Undefined for what only a newer server knows: nothing comes of it. */
+  /** Undefined for a kind of input that only newer servers have; the worker ignores it. */
   readonly event: InputEvent | undefined
 }
 

@@ -11,22 +11,24 @@ import {
 } from './heartbeat.ts'
 import {
   type LeaseMessage,
-  leaseQuestionFromProto,
-  leaseQuestionToProto,
+  leaseRequestFromProto,
+  leaseRequestToProto,
   leasesFromProto,
   leasesToProto,
-} from './lease.ts'
-import { registrationFromProto, registrationToProto, type WorkerRegistration } from './registration.ts'
-import { type TaskNews, taskUpdateFromProto, taskUpdateToProto } from './status.ts'
-import {
-  outputPieceFromProto,
-  outputPieceToProto,
   type StreamServerMessage,
   serverMessageFromProto,
   serverMessageToProto,
   workerMessageFromProto,
   workerMessageToProto,
-} from './stream.ts'
+} from './lease-stream.ts'
+import { registrationFromProto, registrationToProto, type WorkerRegistration } from './registration.ts'
+import {
+  type AttemptState,
+  outputPieceFromProto,
+  outputPieceToProto,
+  taskUpdateFromProto,
+  taskUpdateToProto,
+} from './report.ts'
 
 const REGISTRATION: WorkerRegistration = {
   worker: 'w1',
@@ -45,7 +47,7 @@ const REGISTRATION: WorkerRegistration = {
   wantsSpec: true,
 }
 
-test('a registration comes back as it went, and an empty list of attempts is not none', () => {
+test('a registration round-trips, and an empty list of attempts differs from none', () => {
   expect(registrationFromProto(registrationToProto(REGISTRATION))).toEqual(REGISTRATION)
   const plain = { ...REGISTRATION, running: undefined, resources: {}, labels: [], wantsSpec: false }
   expect(registrationFromProto(registrationToProto(plain))).toEqual(plain)
@@ -56,7 +58,7 @@ test('a registration comes back as it went, and an empty list of attempts is not
   })
 })
 
-test('a worker that says nothing of slots has one', () => {
+test('a worker without a slot count has one slot', () => {
   expect(registrationFromProto(Uint8Array.of(0x0a, 1, 0x77))).toMatchObject({ worker: 'w', slots: 1, resources: {} })
 })
 
@@ -64,7 +66,7 @@ test.each([
   ['slots below nothing', [0x12, 11, 0x08, ...Array(9).fill(0xff), 1]],
   ['a property that is not text', [0x1a, 4, 0x0a, 2, 0xc3, 0x28]],
   ['a list that runs over', [0xa2, 0x06, 9, 0x0a]],
-])('%s are refused', (_, bytes) => {
+])('a registration with %s is refused', (_, bytes) => {
   expect(() => registrationFromProto(Uint8Array.from(bytes))).toThrow()
 })
 
@@ -83,7 +85,7 @@ const LEASE: LeaseMessage = {
   origin: 'action',
 }
 
-test('leases come back as they went', () => {
+test('leases round-trip', () => {
   expect(leasesFromProto(leasesToProto([LEASE, { ...LEASE, timeoutMs: undefined }]))).toEqual([
     LEASE,
     { ...LEASE, timeoutMs: undefined },
@@ -93,11 +95,11 @@ test('leases come back as they went', () => {
   })
 })
 
-test('a question for work comes back as it went; one without room is refused', () => {
+test('a lease request round-trips, and one for 0 tasks is refused', () => {
   const question = { worker: 'w1', tasks: 3, waitSeconds: 30 }
-  expect(leaseQuestionFromProto(leaseQuestionToProto(question))).toEqual(question)
-  expect(() => leaseQuestionFromProto(leaseQuestionToProto({ ...question, tasks: 0 }))).toThrow('room for some')
-  expect(() => leaseQuestionFromProto(leaseQuestionToProto({ ...question, waitSeconds: -1 }))).toThrow('negative')
+  expect(leaseRequestFromProto(leaseRequestToProto(question))).toEqual(question)
+  expect(() => leaseRequestFromProto(leaseRequestToProto({ ...question, tasks: 0 }))).toThrow('at least 1')
+  expect(() => leaseRequestFromProto(leaseRequestToProto({ ...question, waitSeconds: -1 }))).toThrow('negative')
 })
 
 const RESULT = Uint8Array.from(
@@ -114,7 +116,7 @@ const RESULT = Uint8Array.from(
   }),
 )
 
-test.each<TaskNews>([
+test.each<AttemptState>([
   { kind: 'started' },
   { kind: 'result', result: RESULT, fn: 'sha256' },
   { kind: 'result', result: new Uint8Array(), fn: 'blake3' },
@@ -124,12 +126,12 @@ test.each<TaskNews>([
   { kind: 'returned', what: 'leaving' },
   { kind: 'fault', what: 'disk full', hopeless: false },
   { kind: 'fault', what: 'no such command', hopeless: true },
-])('news of a task come back as they went: $kind', (what) => {
+])('a task update of kind $kind round-trips', (what) => {
   const update = { worker: 'w1', attemptId: 'a.1-1', what }
   expect(taskUpdateFromProto(taskUpdateToProto(update))).toEqual(update)
 })
 
-test('a result is a message to others, and stays the bytes that it was', () => {
+test('a result in a task update reads as an ActionResult, and an update without a state is refused', () => {
   const bytes = taskUpdateToProto({
     worker: 'w',
     attemptId: 'a.1-1',
@@ -139,10 +141,10 @@ test('a result is a message to others, and stays the bytes that it was', () => {
     status: 2,
     result: { exitCode: 3 },
   })
-  expect(() => taskUpdateFromProto(Uint8Array.of(0x18, 0))).toThrow('says nothing')
+  expect(() => taskUpdateFromProto(Uint8Array.of(0x18, 0))).toThrow('is not the status')
 })
 
-test('heartbeats and their answers come back as they went', () => {
+test('heartbeats and their replies round-trip', () => {
   const heartbeat = {
     worker: 'w1',
     state: 'draining',
@@ -168,11 +170,11 @@ test.each<StreamServerMessage>([
   { kind: 'order', order: 'drain' },
   { kind: 'order', order: 'register' },
   { kind: 'unknown' },
-])('the stream says %j', (word) => {
+])('the server message %j round-trips', (word) => {
   expect(serverMessageFromProto(serverMessageToProto(word))).toEqual(word)
 })
 
-test('a worker registers over the stream, and says what it has begun', () => {
+test('worker messages and output pieces round-trip', () => {
   for (const word of [
     { kind: 'register', registration: REGISTRATION } as const,
     { kind: 'started', attemptId: 'a.1-1' } as const,

@@ -2,21 +2,21 @@ import { invalid } from '../../base/fault.ts'
 import { RegisterWorkerRequest } from '../gen/expbuild/worker/v1/worker_api.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 
-/** What a worker says of itself when it comes. */
+/** The registration of a worker. */
 export interface WorkerRegistration {
   readonly worker: string
   readonly slots: number
-  /** What is left out is not limited. */
+  /** A resource that is not set is unlimited. */
   readonly resources: { readonly cpu?: number; readonly memoryBytes?: number; readonly diskBytes?: number }
   readonly platform: readonly NamedValue[]
-  /** The ids of attempts that it still has; undefined when it does not say. */
+  /** The ids of attempts that the worker still runs; undefined when the worker does not list them. */
   readonly running: readonly string[] | undefined
   readonly prefetch: number
   readonly preemptible: boolean
   readonly version: string
   readonly labels: readonly NamedValue[]
   readonly group: string
-  /** Leases should bring the spec of their task. */
+  /** The worker requests the spec of the task in each lease. */
   readonly wantsSpec: boolean
 }
 
@@ -28,7 +28,7 @@ export interface NamedValue {
 const PAIR: Shape = { 1: 'text', 2: 'text' }
 export const ATTEMPTS_SHAPE: Shape = { 1: 'text' }
 
-/** Numbers that are no varints are the decoder's to read. */
+/** Leaves out numbers that are not varints; the generated decoder checks their wire type. */
 export const REGISTRATION_SHAPE: Shape = {
   1: 'text',
   2: { 1: 'number', 2: { 2: 'number', 3: 'number' } },
@@ -54,9 +54,9 @@ export function registrationOf(from: RegisterWorkerRequest): WorkerRegistration 
     worker: from.workerId,
     slots: Math.max(1, counted('max_concurrent_executions', capabilities?.maxConcurrentExecutions ?? 0)),
     resources: {
-      ...said('cpu', counted('cpu_cores', resources?.cpuCores ?? 0)),
-      ...said('memoryBytes', counted('memory_bytes', resources?.memoryBytes ?? 0)),
-      ...said('diskBytes', counted('disk_bytes', resources?.diskBytes ?? 0)),
+      ...nonZero('cpu', counted('cpu_cores', resources?.cpuCores ?? 0)),
+      ...nonZero('memoryBytes', counted('memory_bytes', resources?.memoryBytes ?? 0)),
+      ...nonZero('diskBytes', counted('disk_bytes', resources?.diskBytes ?? 0)),
     },
     platform: pairsOf(from.platformProperties),
     running: running?.taskIds,
@@ -98,8 +98,8 @@ const pairsOf = (table: Readonly<Record<string, string>>): NamedValue[] =>
 const tableOf = (pairs: readonly NamedValue[]): { [name: string]: string } =>
   Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 
-/** 0 is what nobody said. */
-const said = <K extends string>(name: K, value: number): Partial<Record<K, number>> =>
+/** 0 counts as not set. */
+const nonZero = <K extends string>(name: K, value: number): Partial<Record<K, number>> =>
   value === 0 ? {} : ({ [name]: value } as Record<K, number>)
 
 function counted(field: string, value: number): number {

@@ -10,7 +10,7 @@ import {
 
 const question = { worker: 'w1', attemptId: 't.1.2', conditions: '["c","gcc 12"]' }
 
-test('questions for a stage, answers and kept results survive the wire', () => {
+test('stage questions, kept stages and found stages round-trip', () => {
   expect(stageQuestionFromProto(stageQuestionToProto(question))).toEqual(question)
   const kept = { ...question, result: Uint8Array.of(1, 2) }
   const read = keptStageFromProto(keptStageToProto(kept))
@@ -19,7 +19,7 @@ test('questions for a stage, answers and kept results survive the wire', () => {
   expect(Array.from(foundStageFromProto(foundStageToProto(Uint8Array.of(3))) ?? [])).toEqual([3])
 })
 
-test('conditions that are too long are refused', () => {
+test('stage conditions over 4,096 characters are refused', () => {
   const long = stageQuestionToProto({ ...question, conditions: 'x'.repeat(5000) })
   expect(() => stageQuestionFromProto(long)).toThrow(/the limit is 4096/)
 })

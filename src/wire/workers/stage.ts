@@ -11,7 +11,7 @@ import { decodeWellFormed } from '../messages/well-formed.ts'
 export interface StageQuestion {
   readonly worker: string
   readonly attemptId: string
-  /** Everything outside the task that changes what the stage makes. */
+  /** Everything outside the task that changes the result of the stage. */
   readonly conditions: string
 }
 

@@ -10,12 +10,13 @@ import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
-import { sameUser } from '../rooms/room-users.ts'
-import { openRooms } from '../rooms/rooms.ts'
+import { outputCollector } from '../outputs/collect-outputs.ts'
+import { openRooms, sameUser } from '../rooms/rooms.ts'
 import { putBlob, scratch } from '../trees.fixture.ts'
-import type { AttemptTools } from './attempt-tools.ts'
 import { attemptCommand } from './executor.fixture.ts'
 import type { Attempt } from './executor.ts'
+import { gridAttempts } from './grid-attempts.ts'
+import type { AttemptTools } from './pipeline.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
@@ -25,7 +26,7 @@ async function bench(more: Partial<AttemptTools> = {}) {
   const folder = scratch()
   const store = memoryStore()
   const bare = bareBy('spawner', true)
-  await bare.runtime.probe() // it is up, so that no time-out is spent on that
+  await bare.runtime.probe() // started now, so that no timeout is spent on it
   const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
   const rooms = await openRooms(join(folder.path, 'rooms'), sameUser(undefined))
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
@@ -34,7 +35,8 @@ async function bench(more: Partial<AttemptTools> = {}) {
     rooms,
     inputs: inputStage({ source, cache, bulk, placement: 'copy', user: undefined, rules, directoryBytes: 1 << 20 }),
     runtime: bare.runtime,
-    outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+    ...gridAttempts,
+    outputs: outputCollector({ bulk, rules: { ...rules, mostBytes: 1 << 30 } }),
     target: remoteTarget(store),
     clock: realClock,
     worker: 'w1',
@@ -68,7 +70,7 @@ const sh = (name: string, script: string, more: Partial<StageSpec> = {}): StageS
   ...more,
 })
 
-test('who watches hears which stage it is, what it prints, and once that the task has started', async () => {
+test('the hooks report each stage, its output, and the start of the task once', async () => {
   await using at = await bench()
   const heard: string[] = []
   const hooks = {
@@ -92,7 +94,7 @@ test('who watches hears which stage it is, what it prints, and once that the tas
   expect(await at.roomsLeft()).toEqual([])
 })
 
-test('each stage has its own limits and environment, and none has more than the worker gives', async () => {
+test('each stage has its own environment and limits, capped by the limits of the worker', async () => {
   await using at = await bench({ limits: { openFiles: 40, outputBytes: 1000 } })
   const print = 'ulimit -n; echo $X'
   const { stages } = await at.go({
@@ -105,7 +107,7 @@ test('each stage has its own limits and environment, and none has more than the 
   expect(printed).toEqual(['30\n1\n', '40\n\n'])
 })
 
-test('input comes whole to each stage, an empty one too, and a stage that does not read it is not held up', async () => {
+test('each stage gets its whole stdin, also an empty one, and a stage that does not read it is not blocked', async () => {
   await using at = await bench()
   const digest = await putBlob(at.store, Buffer.alloc(2_000_000, 'y'))
   const empty = await putBlob(at.store, '')
@@ -128,7 +130,7 @@ test('input comes whole to each stage, an empty one too, and a stage that does n
   expect(stages.at(-1)?.cause).toBe('ok')
 })
 
-test('one that was sent ahead has its inputs, and starts no sooner than it may', async () => {
+test('a prefetched task has its inputs staged, and starts only when it may begin', async () => {
   await using at = await bench()
   const digest = await putBlob(at.store, 'x')
   const gate = Promise.withResolvers<void>()
@@ -136,14 +138,14 @@ test('one that was sent ahead has its inputs, and starts no sooner than it may',
   const hooks = { started: () => void heard.push('started') }
   const placed = [{ path: 'x', digest, executable: false, writable: false }]
   const going = at.go({ stages: [sh('run', 'cat x')], inputs: { placed } }, { hooks, begun: gate.promise })
-  while (!at.cache.shelf.has(`sha256/${digest.hash.slice(0, 2)}/${digest.hash}-1`)) await new Promise(setImmediate)
+  while (!at.cache.entries.has(`sha256/${digest.hash.slice(0, 2)}/${digest.hash}-1`)) await new Promise(setImmediate)
   expect(heard).toEqual([])
   gate.resolve()
   expect((await going).stages[0]).toMatchObject({ cause: 'ok' })
   expect(heard).toEqual(['started'])
 })
 
-test('cancelled while it waits, or while it runs, it leaves nothing behind', async () => {
+test('a task cancelled while it waits or runs leaves no room behind', async () => {
   await using at = await bench()
   const waiting = new AbortController()
   const ahead = at.go({ stages: [sh('run', 'true')] }, { begun: new Promise(() => {}) }, waiting.signal)
@@ -160,7 +162,7 @@ test('cancelled while it waits, or while it runs, it leaves nothing behind', asy
   expect(await at.roomsLeft()).toEqual([])
 })
 
-test('a room that isolates enough will do, and a weaker one will not', async () => {
+test('a task runs where the isolation is at least as strong as requested, and is unavailable elsewhere', async () => {
   await using at = await bench({ isolation: 'sandbox' })
   const stages = [sh('run', 'true')]
   expect((await at.go({ stages, isolation: 'namespaces' })).stages[0]?.cause).toBe('ok')

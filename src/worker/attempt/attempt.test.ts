@@ -19,13 +19,13 @@ import { safePlacement } from '../inputs/place-inputs.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
 import type { BlobTarget } from '../outputs/blob-target.ts'
-import type { User } from '../rooms/room-users.ts'
-import { sameUser } from '../rooms/room-users.ts'
-import { openRooms } from '../rooms/rooms.ts'
+import { outputCollector } from '../outputs/collect-outputs.ts'
+import { openRooms, sameUser, type User } from '../rooms/rooms.ts'
 import { type ActionOptions, actionTask } from '../tasks.fixture.ts'
 import { program, putTree, scratch } from '../trees.fixture.ts'
-import type { AttemptTools } from './attempt-tools.ts'
-import { wholeExecutor } from './executor.fixture.ts'
+import { gridAttempts } from './grid-attempts.ts'
+import type { AttemptTools } from './pipeline.ts'
+import { attemptPipeline } from './pipeline.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
@@ -57,7 +57,8 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
       directoryBytes: 1 << 20,
     }),
     runtime: bare.runtime,
-    outputs: { bulk, rules: { ...limited, mostBytes: 1 << 30 } },
+    ...gridAttempts,
+    outputs: outputCollector({ bulk, rules: { ...limited, mostBytes: 1 << 30 } }),
     target: wrapTarget(remoteTarget(store)),
     clock: realClock,
     worker: 'w1',
@@ -68,7 +69,7 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
   const go = async (argv: readonly string[], { command = {}, hooks = {}, signal = never }: Go = {}) => {
     const name = `a-${process.pid}-${++attempts}`
     const task = actionTask({ argv, env: commandOf(argv).env, ...command })
-    const result = await wholeExecutor(tools).execute({ name, task, hooks }, signal)
+    const result = await attemptPipeline(tools).execute({ name, task, hooks }, signal)
     const [end] = result.stages as [StageResult]
     return { end, result }
   }
@@ -102,13 +103,13 @@ async function read(store: BlobStore, digest: Digest): Promise<string> {
   return all
 }
 
-/** Nothing is left of any room, and nothing in the cache is held. */
+/** No room directory is left. */
 async function expectClean(at: Awaited<ReturnType<typeof bench>>): Promise<void> {
   await at.tools.rooms.cleared()
   expect(readdirSync(at.rooms)).toEqual([])
 }
 
-test('from inputs to a result: the outputs are stored, the stages dated in order, and nothing is left', async () => {
+test('an attempt stores its outputs, reports its times in order, and deletes its room', async () => {
   await using at = await bench()
   const root = await putTree(at.store, {
     'tool.sh': program('#!/bin/sh\ntr a-z A-Z < in.txt > out/OUT\necho done\n'),
@@ -139,7 +140,7 @@ test('from inputs to a result: the outputs are stored, the stages dated in order
 
 const asRoot = testWhere(process.getuid?.() === 0, 'only root can run a command as another user')
 
-asRoot('as another user it may write in its directories, and cannot change an input for those to come', async () => {
+asRoot('a command that runs as another user can write its directories but cannot change a cached input', async () => {
   await using at = await bench({ user: { uid: 54_321, gid: 54_321 } })
   const root = await putTree(at.store, { dir: { input: 'as it was' } })
   const script = 'echo changed > dir/input; chmod u+w dir/input; echo x > dir/made && echo y > "$TMPDIR/t" && id -u'
@@ -151,7 +152,7 @@ asRoot('as another user it may write in its directories, and cannot change an in
   await expectClean(at)
 })
 
-test('a command that fails has a result with what it made', async () => {
+test('a command that fails has a result with its outputs', async () => {
   await using at = await bench()
   const { end, result } = await at.go(shell('echo log > log; echo no >&2; exit 3'), {
     command: wanting('log', 'never'),
@@ -164,7 +165,7 @@ test('a command that fails has a result with what it made', async () => {
   ])
 })
 
-test('one that runs out of time too', async () => {
+test('a command that times out has a result with its outputs', async () => {
   await using at = await bench()
   const { end, result } = await at.go(shell('echo log > log; echo begun; sleep 60'), {
     command: { ...wanting('log'), limits: { wallMs: 5000 } },
@@ -173,14 +174,14 @@ test('one that runs out of time too', async () => {
   await expectClean(at)
 })
 
-test('a program that is not there is a result, and says so in standard error', async () => {
+test('a missing program gives exit code 127, and standard error names the program', async () => {
   await using at = await bench()
   const { end, result } = await at.go(['no-such-tool'])
   expect([end.cause, result.exitCode]).toEqual(['not-started', 127])
   expect(text(result.stderr.raw)).toContain('no-such-tool')
 })
 
-test('long output is a blob, and output that was cut says where', async () => {
+test('long output is stored as a blob, and cut output contains the number of bytes left out', async () => {
   await using at = await bench()
   const { result } = await at.go(
     shell('yes 0123456789 | head -c 5000; echo out of sight >&2; yes x | head -c 300000 >&2; echo end >&2'),
@@ -193,7 +194,7 @@ test('long output is a blob, and output that was cut says where', async () => {
 })
 
 describe('faults', () => {
-  test('inputs that are missing are told, and the room is gone', async () => {
+  test('missing inputs fail with their digests, and the room is deleted', async () => {
     await using at = await bench()
     const root = digestOf('sha256', randomBytes(10))
     await expect(at.go(['true'], { command: inputs(root) })).rejects.toMatchObject({
@@ -202,7 +203,7 @@ describe('faults', () => {
     await expectClean(at)
   })
 
-  test('a working directory that the inputs do not have', async () => {
+  test('a working directory absent from the inputs is invalid', async () => {
     await using at = await bench()
     await expect(at.go(['true'], { command: { workingDirectory: 'nowhere' } })).rejects.toMatchObject({
       fault: { kind: 'invalid' },
@@ -210,7 +211,7 @@ describe('faults', () => {
     await expectClean(at)
   })
 
-  test('outputs that cannot be carried out count against a command that ended well, and not against one that did not', async () => {
+  test('an output that is a pipe makes a successful command invalid, and is ignored for a failed one', async () => {
     await using at = await bench()
     const pipe = { command: wanting('pipe') }
     await expect(at.go(['mkfifo', 'pipe'], pipe)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
@@ -218,7 +219,7 @@ describe('faults', () => {
     expect([result.exitCode, result.outputFiles]).toEqual([1, []])
   })
 
-  test('a store that fails passes its fault on, and the room is gone', async () => {
+  test('a fault of the store is passed on, and the room is deleted', async () => {
     const failing = (): BlobTarget => ({ store: async () => Promise.reject(new Error('the store is down')) })
     await using at = await bench({ wrapTarget: failing })
     await expect(at.go(shell('echo x > x'), { command: wanting('x') })).rejects.toThrow('the store is down')
@@ -226,16 +227,16 @@ describe('faults', () => {
   })
 })
 
-describe('cancelled', () => {
+describe('cancellation', () => {
   const cancelledFault = { fault: { kind: 'cancelled' } }
 
-  test('before it begins, nothing is made', async () => {
+  test('an attempt cancelled before it begins creates no room', async () => {
     await using at = await bench()
     await expect(at.go(['true'], { signal: AbortSignal.abort() })).rejects.toMatchObject(cancelledFault)
     expect(readdirSync(at.rooms)).toEqual([])
   })
 
-  test('while inputs are staged', async () => {
+  test('an attempt cancelled while inputs are staged leaves no room', async () => {
     await using at = await bench()
     const abort = new AbortController()
     const root = await putTree(at.store, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, `${i}`])))
@@ -245,7 +246,7 @@ describe('cancelled', () => {
     await expectClean(at)
   })
 
-  test('while it runs', async () => {
+  test('an attempt cancelled while it runs leaves no room', async () => {
     await using at = await bench()
     const abort = new AbortController()
     const hooks = { stdout: () => abort.abort() }
@@ -255,7 +256,7 @@ describe('cancelled', () => {
     await expectClean(at)
   })
 
-  test('while outputs are stored', async () => {
+  test('an attempt cancelled while outputs are stored leaves no room', async () => {
     const abort = new AbortController()
     const wrapTarget = (target: BlobTarget): BlobTarget => ({
       store(blobs, signal) {
@@ -272,13 +273,13 @@ describe('cancelled', () => {
 })
 
 describe('rooms', () => {
-  test('that a command has closed to itself are removed all the same', async () => {
+  test('a room with directories of mode 0 is removed', async () => {
     await using at = await bench()
     await at.go(shell('mkdir -p a/b; touch a/b/c; chmod 0 a/b a'))
     await expectClean(at)
   })
 
-  test('of an earlier life are gone when a worker starts', async () => {
+  test('a starting worker removes the rooms of an earlier process', async () => {
     using folder = scratch()
     const rooms = await openRooms(folder.path, sameUser(undefined))
     const room = await rooms.open('left-behind')
@@ -288,7 +289,7 @@ describe('rooms', () => {
   })
 })
 
-test('of two limits the lower one holds', () => {
+test('strictest takes the lower of two limits', () => {
   expect(strictest({ wallMs: 5, pids: 9 }, { wallMs: 7, memoryBytes: 1 })).toEqual({
     wallMs: 5,
     pids: 9,

@@ -7,18 +7,18 @@ function watched() {
   const taken: number[] = []
   const done: string[] = []
   const input = liveInput({ attached: () => done.push('attached'), taken: (number) => taken.push(number) })
-  const reins = {
+  const control = {
     signal: (name: string) => void done.push(name),
     resize: ({ rows, columns }: { rows: number; columns: number }) => void done.push(`${rows} ${columns}`),
   }
-  return { input, taken, done, reins }
+  return { input, taken, done, control }
 }
 
-test('bytes are taken when more is asked for, and their end is the end', async () => {
-  const { input, taken, reins } = watched()
+test('bytes are acknowledged at the next read, and an end event ends stdin', async () => {
+  const { input, taken, control } = watched()
   input.give(1, typed('a'))
   const attached = input.attach({ hasTerminal: false })
-  attached.reins(reins)
+  attached.control(control)
   const pieces = attached.stdin[Symbol.asyncIterator]()
   expect(await pieces.next()).toMatchObject({ value: Buffer.from('a') })
   expect(taken).toEqual([])
@@ -32,7 +32,7 @@ test('bytes are taken when more is asked for, and their end is the end', async (
   expect(taken).toEqual([1, 2, 3])
 })
 
-test('at a terminal the end is a key, and there may be more after it', async () => {
+test('on a terminal an end event is Ctrl-D, and more bytes may follow it', async () => {
   const { input, taken } = watched()
   const pieces = input.attach({ hasTerminal: true }).stdin[Symbol.asyncIterator]()
   input.give(1, { kind: 'end' })
@@ -42,22 +42,22 @@ test('at a terminal the end is a key, and there may be more after it', async () 
   expect(taken).toEqual([1])
 })
 
-test('signals and sizes do not wait for bytes that nobody reads, but wait for their command', () => {
-  const { input, taken, done, reins } = watched()
+test("signals and sizes wait for the command's control, but not for unread bytes", () => {
+  const { input, taken, done, control } = watched()
   input.give(1, typed('unread'))
   input.give(2, { kind: 'signal', signal: 'SIGINT' })
   const attached = input.attach({ hasTerminal: true })
   expect(done).toEqual(['attached'])
-  attached.reins(reins)
+  attached.control(control)
   input.give(3, { kind: 'resize', size: { rows: 2, columns: 3 } })
   expect(done).toEqual(['attached', 'SIGINT', '2 3'])
-  expect(taken).toEqual([]) // the first is not
+  expect(taken).toEqual([]) // input 1 is not acknowledged
 })
 
-test('what comes twice is done once, and what was not heard to be taken is said again', async () => {
-  const { input, taken, done, reins } = watched()
+test('a repeated input is applied once, and an acknowledgement is sent again', async () => {
+  const { input, taken, done, control } = watched()
   const attached = input.attach({ hasTerminal: false })
-  attached.reins(reins)
+  attached.control(control)
   input.give(1, { kind: 'signal', signal: 'SIGTERM' })
   input.give(2, typed('a'))
   input.give(1, { kind: 'signal', signal: 'SIGTERM' })
@@ -71,9 +71,9 @@ test('what comes twice is done once, and what was not heard to be taken is said 
   expect(taken).toEqual([1, 1, 2])
 })
 
-test('what nobody here knows is passed over', () => {
-  const { input, taken, reins } = watched()
-  input.attach({ hasTerminal: false }).reins(reins)
+test('an unknown kind of input is acknowledged and ignored', () => {
+  const { input, taken, control } = watched()
+  input.attach({ hasTerminal: false }).control(control)
   input.give(1, undefined)
   expect(taken).toEqual([1])
 })

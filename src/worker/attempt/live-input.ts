@@ -1,23 +1,23 @@
 import type { InputEvent } from '../../model/live-input.ts'
 import type { ProcessControl } from '../../runtimes/run/runtime.ts'
 
-/** What is done to one attempt while it runs: on the one side by the server, on the other to the stage that is typed to. */
+/** The input of one interactive attempt: the server adds events, the interactive stage reads them. */
 export interface LiveInput {
-  /** What was had before is nothing new. */
+  /** Ignores an event whose number was received before. */
   give(number: number, event: InputEvent | undefined): void
-  /** A stage of it is there to be typed to: from now on, what it reads; at a terminal its end is a key. */
-  attach(wish: { readonly hasTerminal: boolean }): AttachedInput
+  /** Connects an interactive stage. At a terminal the end of input is a key. */
+  attach(options: { readonly hasTerminal: boolean }): AttachedInput
 }
 
 export interface AttachedInput {
   readonly stdin: AsyncIterable<Uint8Array>
-  readonly reins: (reins: ProcessControl) => void
+  readonly control: (control: ProcessControl) => void
 }
 
 export interface LiveInputListener {
-  /** Somebody is at it. */
+  /** Called when an interactive stage has started. */
   attached(): void
-  /** All up to this number has reached the program. */
+  /** Called when the program has received all events up to this number. */
   taken(number: number): void
 }
 
@@ -31,14 +31,14 @@ interface Given {
 }
 
 /**
- * Bytes wait until the program reads; signals and sizes do not wait for them, for they are what one turns to when a program
- * does not read. How much waits is bounded by who sends: nothing new comes while too much is not taken.
+ * Bytes wait until the program reads. Signals and terminal sizes overtake them, because a user sends them when a
+ * program does not read. The sender limits the queue: it stops sending while too many bytes are not acknowledged.
  */
 export function liveInput(listener: LiveInputListener): LiveInput {
   const given: Given[] = []
   let last = 0
   let confirmed = 0
-  let reins: ProcessControl | undefined
+  let control: ProcessControl | undefined
   let wake = (): void => {}
 
   const took = (one: Given): void => {
@@ -47,11 +47,11 @@ export function liveInput(listener: LiveInputListener): LiveInput {
     while (given[0]?.isTaken === true) confirmed = given.shift()?.number ?? confirmed
     if (confirmed > before) listener.taken(confirmed)
   }
-  const steer = (one: Given): boolean => {
+  const applied = (one: Given): boolean => {
     const { event } = one
-    if (reins === undefined || event?.kind === 'bytes' || event?.kind === 'end') return false
-    if (event?.kind === 'signal') reins.signal(event.signal)
-    else if (event?.kind === 'resize') reins.resize(event.size)
+    if (control === undefined || event?.kind === 'bytes' || event?.kind === 'end') return false
+    if (event?.kind === 'signal') control.signal(event.signal)
+    else if (event?.kind === 'resize') control.resize(event.size)
     took(one)
     return true
   }
@@ -64,28 +64,28 @@ export function liveInput(listener: LiveInputListener): LiveInput {
       }
       if (next.event?.kind === 'bytes') yield next.event.bytes
       else if (hasTerminal) yield END_KEY
-      took(next) // a caller that asks for more has written the previous input
+      took(next) // the caller has written the previous input before it requests more
       if (next.event?.kind === 'end' && !hasTerminal) return
     }
   }
   return {
     give(number, event) {
       if (number <= last) {
-        if (number <= confirmed) listener.taken(confirmed) // that was not heard
+        if (number <= confirmed) listener.taken(confirmed) // the acknowledgement was lost, so it is sent again
         return
       }
       last = number
       const one = { number, event, isTaken: false }
       given.push(one)
-      if (!steer(one)) wake()
+      if (!applied(one)) wake()
     },
     attach({ hasTerminal }) {
       listener.attached()
       return {
         stdin: read(hasTerminal),
-        reins(held) {
-          reins = held
-          for (const one of [...given]) steer(one)
+        control(held) {
+          control = held
+          for (const one of [...given]) applied(one)
         },
       }
     },

@@ -1,36 +1,43 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Digest, DigestFunction } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
+import type { ExecutedActionMetadata } from '../../model/action-result.ts'
 import type { Limits } from '../../model/command.ts'
-import type { CommandTask, StageResult, TaskResult } from '../../model/command-task.ts'
+import type { CommandTask, StageResult, StageUsage, TaskResult } from '../../model/command-task.ts'
 import type { Room, Runtime } from '../../runtimes/run/runtime.ts'
-import { usageToAuxiliary } from '../../wire/tasks/execution-usage.ts'
 import type { InputStage, StagedInputs } from '../inputs/stage-inputs.ts'
 import type { BlobTarget } from '../outputs/blob-target.ts'
-import { type Collected, type CollectOptions, collectOutputs, NO_OUTPUTS } from '../outputs/collect-outputs.ts'
+import { type Collected, NO_OUTPUTS, type OutputCollector } from '../outputs/output-collector.ts'
 import { storeAtLast } from '../outputs/persistent-store.ts'
 import type { OpenRoom, Rooms } from '../rooms/rooms.ts'
-import type { Attempt, Executor } from './executor.ts'
+import type { Attempt, Executor, FoundStage } from './executor.ts'
 import { runStages } from './run-stages.ts'
 
 export interface LocalTools {
   readonly rooms: Rooms
   readonly inputs: InputStage
   readonly runtime: Runtime
-  readonly outputs: CollectOptions
+  readonly outputs: OutputCollector
   readonly target: BlobTarget
   readonly clock: Clock
   /** The upper limits of this worker, for every task. */
   readonly limits: Limits
   /** Standard output and error of an action are in its result up to this length. */
   readonly inlineBytes: number
+  /** Hashes output that is stored as a blob. */
+  readonly digestOf: (fn: DigestFunction, bytes: Uint8Array) => Digest
+  /** Encodes the usage of an action for its result; without it the result of an action has none. */
+  readonly usageMessage?: (usage: StageUsage) => UsageMessage
 }
+
+type UsageMessage = ExecutedActionMetadata['auxiliary'][number]
 
 /** Prepares a room, runs the stages, collects the outputs and reports the result. The room is removed on every exit. */
 export const localExecutor = (tools: LocalTools): Executor => ({
   async execute(attempt, signal) {
     const { task, begun, note = () => {} } = attempt
     try {
-      await using room = attempt.room ?? (await openRoom(attempt, tools, signal))
+      await using room = attempt.room ?? openRoom(attempt, tools, signal)
       note('inputFetchStart')
       const prepared = await prepare(attempt, { tools, room }, signal)
       using staged = prepared.staged
@@ -38,22 +45,22 @@ export const localExecutor = (tools: LocalTools): Executor => ({
       if (begun !== undefined) await passing(begun, signal)
       note('executionStart')
       const ran = await runStages({ attempt: prepared.attempt, room, staged }, tools, signal)
-      note('executionCompleted')
-      note('outputUploadStart')
+      note('executionCompleted', 'outputUploadStart')
       const collected = await collect({ task, room, stages: ran.stages }, tools, signal)
-      await storeAtLast([...collected.blobs, ...ran.blobs], tools, signal)
+      const blobs = [...collected.blobs, ...ran.blobs]
+      if (blobs.length > 0) await storeAtLast(blobs, tools, signal)
       note('outputUploadCompleted')
-      return report(task, ran.stages, collected)
+      return report({ task, stages: ran.stages, usageMessage: tools.usageMessage }, collected)
     } catch (error) {
       throw signal.aborted ? cancelled(error) : error
     }
   },
 })
 
-async function openRoom({ name }: Attempt, { runtime, rooms }: LocalTools, signal: AbortSignal): Promise<OpenRoom> {
+function openRoom({ name }: Attempt, { runtime, rooms }: LocalTools, signal: AbortSignal): OpenRoom {
   signal.throwIfAborted()
   runtime.expect()
-  return await rooms.open(name)
+  return rooms.open(name)
 }
 
 interface Here {
@@ -62,23 +69,30 @@ interface Here {
 }
 
 interface Prepared {
-  /** Without the found stage, when its files were evicted meanwhile: the stage then runs. */
+  /** The attempt without `found` if the files of the found stage were evicted meanwhile: the stage then runs. */
   readonly attempt: Attempt
   readonly staged: StagedInputs
 }
 
 async function prepare(attempt: Attempt, { tools, room }: Here, signal: AbortSignal): Promise<Prepared> {
-  const { task, stageCache } = attempt
-  if (stageCache?.found === undefined) return { attempt, staged: await tools.inputs.stage(task, room.path, signal) }
-  const placed = [...task.inputs.placed, ...stageCache.found.files.map((file) => ({ ...file, writable: true }))]
+  const { stageCache } = attempt
+  const task = stageCache?.found === undefined ? attempt.task : withFiles(attempt.task, stageCache.found)
+  if (attempt.room?.placeInputs?.(task) === true) return { attempt, staged: NOTHING_HELD }
   try {
-    const wanted = { ...task, inputs: { ...task.inputs, placed } }
-    return { attempt, staged: await tools.inputs.stage(wanted, room.path, signal) }
+    return { attempt, staged: await tools.inputs.stage(task, room.path, signal) }
   } catch (error) {
-    if (!(error instanceof FaultError) || error.fault.kind !== 'missing') throw error
-    const without = { ...attempt, stageCache: { ...stageCache, found: undefined } }
-    return await prepare(without, { tools, room }, signal)
+    const isMissing = error instanceof FaultError && error.fault.kind === 'missing'
+    if (stageCache?.found === undefined || !isMissing) throw error
+    return await prepare({ ...attempt, stageCache: { ...stageCache, found: undefined } }, { tools, room }, signal)
   }
+}
+
+/** Holds no file of the cache. */
+const NOTHING_HELD: StagedInputs = { pathOf: () => undefined, [Symbol.dispose]() {} }
+
+function withFiles(task: CommandTask, { files }: FoundStage): CommandTask {
+  const placed = [...task.inputs.placed, ...files.map((file) => ({ ...file, writable: true }))]
+  return { ...task, inputs: { ...task.inputs, placed } }
 }
 
 /** Resolves when the attempt has its slot; rejects when the signal is aborted. */
@@ -102,7 +116,7 @@ interface Ran {
 /** For an action that failed, outputs are collected on a best-effort basis. */
 async function collect({ task, room, stages }: Ran, tools: LocalTools, signal: AbortSignal): Promise<Collected> {
   try {
-    return await collectOutputs({ task, root: room.path }, tools.outputs, signal)
+    return await tools.outputs.collect({ task, root: room.path }, signal)
   } catch (error) {
     const isTasks = error instanceof FaultError && error.fault.kind === 'invalid'
     if (stages.at(-1)?.cause !== 'ok' && isTasks) return { outputs: NO_OUTPUTS, blobs: [] }
@@ -112,7 +126,13 @@ async function collect({ task, room, stages }: Ran, tools: LocalTools, signal: A
 
 const NO_STREAM = { digest: undefined, raw: undefined }
 
-function report(task: CommandTask, stages: readonly StageResult[], { outputs }: Collected): TaskResult {
+interface Reported {
+  readonly task: CommandTask
+  readonly stages: readonly StageResult[]
+  readonly usageMessage: LocalTools['usageMessage']
+}
+
+function report({ task, stages, usageMessage }: Reported, { outputs }: Collected): TaskResult {
   const last = stages.at(-1) as StageResult
   const virtualDurationMs = stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
   const metadata = { worker: '', times: {}, virtualDurationMs, auxiliary: [] }
@@ -126,7 +146,7 @@ function report(task: CommandTask, stages: readonly StageResult[], { outputs }: 
     ...outputs,
     stdout: streamOf(last.stdout),
     stderr: streamOf(last.stderr),
-    metadata: { ...metadata, auxiliary: [usageToAuxiliary(last.usage)] },
+    metadata: { ...metadata, auxiliary: usageMessage === undefined ? [] : [usageMessage(last.usage)] },
     stages,
   }
 }

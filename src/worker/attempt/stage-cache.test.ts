@@ -13,17 +13,18 @@ import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
 import type { StageResults } from '../links/worker-link.ts'
-import { sameUser } from '../rooms/room-users.ts'
-import { openRooms } from '../rooms/rooms.ts'
+import { outputCollector } from '../outputs/collect-outputs.ts'
+import { openRooms, sameUser } from '../rooms/rooms.ts'
 import { scratch } from '../trees.fixture.ts'
-import type { AttemptTools } from './attempt-tools.ts'
 import { attemptCommand } from './executor.fixture.ts'
 import type { StageHooks } from './executor.ts'
+import { gridAttempts } from './grid-attempts.ts'
+import type { AttemptTools } from './pipeline.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
 
-/** The tools of a worker, and the results that its server keeps. */
+/** The tools of a worker, and the stage results that its server stores. */
 type CacheTools = AttemptTools & { readonly results: StageResults }
 
 async function bench() {
@@ -32,7 +33,7 @@ async function bench() {
   const rooms = await openRooms(join(folder.path, 'rooms'), sameUser(undefined))
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
   const kept = new Map<string, Uint8Array>()
-  /** As the server keeps them: it names the stage of the task that the worker holds. */
+  /** As the server stores them: it computes the key from the task that the worker holds. */
   const resultsOf = (task: CommandTask): StageResults => ({
     get: async (conditions) => kept.get(stageNameOf(task, conditions).hash),
     put: async (conditions, result) => void kept.set(stageNameOf(task, conditions).hash, result),
@@ -45,7 +46,8 @@ async function bench() {
     return {
       ...{ rooms, runtime: bare.runtime, clock: realClock, worker: 'w1', limits: {}, inlineBytes: 0 },
       inputs: inputStage({ ...staged, directoryBytes: 1 << 20 }),
-      outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+      ...gridAttempts,
+      outputs: outputCollector({ bulk, rules: { ...rules, mostBytes: 1 << 30 } }),
       target: remoteTarget(store),
       toolchainOf: () => 'cc 12',
       ...more,
@@ -69,7 +71,7 @@ async function bench() {
   }
 }
 
-/** What it makes is a program that prints a number which no other run of it would have made. */
+/** Compiles a program that prints an id, different for each compilation. */
 const COMPILE = `echo compiled $1; mkdir -p a/b; read id < /proc/sys/kernel/random/uuid
 printf '#!/bin/sh\\necho made as %s from %s\\n' $id "$(cat main.txt)" > a/b/program; chmod +x a/b/program`
 
@@ -90,7 +92,7 @@ function taskOf(more: { stage?: Partial<StageSpec>; source?: string } = {}): Com
 
 const said = ({ stages }: CommandResult, at: number): string => Buffer.from(stages[at]?.stdout.inline ?? []).toString()
 
-test('what was compiled once is not compiled again, and nobody can tell but by the word for it', async () => {
+test('a cached compile stage is not run again, and differs only in its cached flag', async () => {
   await using at = await bench()
   const first = await at.go(taskOf())
   const heard: string[] = []
@@ -113,7 +115,7 @@ test('what was compiled once is not compiled again, and nobody can tell but by t
   expect(heard).toEqual(['compile', 'started', 'prints compiled it\n', 'run', `prints ${said(first, 1)}`])
 })
 
-test('one who asks for other limits finds it, too', async () => {
+test('a stage with other limits finds the cached result', async () => {
   await using at = await bench()
   const first = await at.go(taskOf())
   expect(said(await at.go(taskOf({ stage: { limits: { wallMs: 7000 } } })), 1)).toBe(said(first, 1))
@@ -129,7 +131,7 @@ test.each<[string, Parameters<typeof taskOf>[0], Partial<CacheTools>]>([
   ['other rooms', {}, { isolation: 'namespaces' }],
   ['the network', { stage: { network: true } }, {}],
   ['nothing that could be asked', {}, { results: { get: async () => undefined, put: async () => {} } }],
-])('with %s it is compiled anew', async (_, wish, tools) => {
+])('with %s the stage is compiled again', async (_, wish, tools) => {
   await using at = await bench()
   const first = await at.go(taskOf())
   const other = await at.go(taskOf(wish), tools)
@@ -137,14 +139,14 @@ test.each<[string, Parameters<typeof taskOf>[0], Partial<CacheTools>]>([
   expect(said(other, 1)).not.toBe(said(first, 1))
 })
 
-test('what did not compile is not kept', async () => {
+test('the result of a failed compile stage is not cached', async () => {
   await using at = await bench()
   const task = taskOf({ stage: { argv: ['/bin/sh', '-c', `${COMPILE}; exit 3`] } })
   expect((await at.go(task)).stages.map(({ exitCode }) => exitCode)).toEqual([3])
   expect(at.kept.size).toBe(0)
 })
 
-test('what has gone from the store since is compiled anew', async () => {
+test('a stage whose cached blobs were evicted is compiled again', async () => {
   await using at = await bench()
   const first = await at.go(taskOf())
   at.forgetBlobs()
@@ -153,7 +155,7 @@ test('what has gone from the store since is compiled anew', async () => {
   expect(said(again, 1)).not.toBe(said(first, 1))
 })
 
-test('a cache that fails costs nothing but the gain', async () => {
+test('a cache that fails does not fail the task', async () => {
   await using at = await bench()
   const fails = async (): Promise<never> => {
     throw new FaultError({ kind: 'denied', what: 'not you' })
@@ -166,7 +168,7 @@ test.each([
   ['lies where an input does', 'main.txt'],
   ['lies below an input', 'main.txt/x'],
   ['leads out of the room', '../../escaped'],
-])('a result of which a file %s is none', async (_, path) => {
+])('a cached result with a file that %s is ignored', async (_, path) => {
   await using at = await bench()
   await at.go(taskOf())
   for (const [hash, bytes] of at.kept) {

@@ -1,11 +1,11 @@
 import { FaultError } from '../../base/fault.ts'
 import type { CommandOutputFile, CommandStage, CommandTask } from '../../model/command-task.ts'
 import type { IsolationLevel } from '../../model/isolation.ts'
-import { LANGUAGE_PROPERTY } from '../../model/language.ts'
+import { languageIn } from '../../model/language.ts'
 import type { Runtime } from '../../runtimes/run/runtime.ts'
 import { commandResultFromProto, commandResultToProto } from '../../wire/tasks/command-task-result.ts'
 import type { BlobTarget } from '../outputs/blob-target.ts'
-import { type CollectOptions, collectOutputs } from '../outputs/collect-outputs.ts'
+import type { OutputCollector } from '../outputs/output-collector.ts'
 import type { Attempt, Executor, FoundStage, RanStage } from './executor.ts'
 
 export interface StageCacheOptions {
@@ -13,11 +13,11 @@ export interface StageCacheOptions {
   readonly toolchainOf?: ((language: string) => string | undefined) | undefined
   readonly isolation?: IsolationLevel | undefined
   readonly runtime: Pick<Runtime, 'name'>
-  readonly outputs: CollectOptions
+  readonly outputs: OutputCollector
   readonly target: BlobTarget
 }
 
-/** Takes the first stage of a task from an earlier run of the same, and keeps it for later runs. */
+/** Uses the result of an earlier run of the same first stage, and stores the result for later runs. */
 export const cachingStages = (inner: Executor, options: StageCacheOptions): Executor => ({
   async execute(attempt, signal) {
     const conditions = conditionsOf(attempt, options)
@@ -38,7 +38,7 @@ interface Here {
 const MOST_FILES = 2000
 const MOST_BYTES = 256 * 1024 ** 2
 
-/** A cache that fails, or returns a result that does not fit, has found nothing: the stage can always be run. */
+/** A failed cache, or a result that does not fit, counts as a cache miss: the stage can always run. */
 async function findStage({ attempt: { task, results }, conditions }: Here): Promise<FoundStage | undefined> {
   try {
     const bytes = await results?.get(conditions)
@@ -59,7 +59,7 @@ async function keepStage({ attempt, conditions, options }: Here, ran: RanStage, 
   const wanted = { paths: [], globs, mostFiles: MOST_FILES, mostBytes: MOST_BYTES, symlinks: 'refuse' as const }
   try {
     const order = { task: { ...task, outputs: wanted }, root: ran.root }
-    const { outputs, blobs } = await collectOutputs(order, options.outputs, signal)
+    const { outputs, blobs } = await options.outputs.collect(order, signal)
     if (outputs.problem !== undefined || outputs.outputFiles.length === 0) return
     await options.target.store([...blobs, ...ran.blobs], signal)
     const files = { root: outputs.outputsRoot, files: outputs.outputFiles, symlinks: [], problem: undefined }
@@ -71,21 +71,21 @@ async function keepStage({ attempt, conditions, options }: Here, ran: RanStage, 
   }
 }
 
-/** A task does not fail because of its cache; a bug of ours is thrown on. */
+/** A task does not fail because of its cache. A `bug` is thrown again. */
 function ignoreFault(error: unknown): undefined {
   if (!(error instanceof FaultError) || error.fault.kind === 'bug') throw error
   return undefined
 }
 
 /**
- * Everything outside the task that changes the outputs of the stage: the room that it runs in, and the toolchain of this
- * worker. The server adds the stage itself. Undefined for a stage that must not be cached.
+ * Everything outside the task that changes the outputs of the stage: the room that it runs in, and the toolchain of
+ * this worker. The server adds the stage itself. Undefined for a stage that must not be cached.
  */
 function conditionsOf({ task, results }: Attempt, options: StageCacheOptions): string | undefined {
   const { toolchainOf, isolation, runtime } = options
   const [stage] = task.stages
   if (results === undefined || !mayBeCached(stage) || task.image !== undefined) return undefined
-  const language = task.platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@')[0]
+  const language = languageIn(task)
   const toolchain = language === undefined ? undefined : toolchainOf?.(language)
   return toolchain === undefined ? undefined : JSON.stringify([language, toolchain, runtime.name, isolation])
 }

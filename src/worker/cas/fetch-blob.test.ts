@@ -8,7 +8,7 @@ import { fetchBlob } from './fetch-blob.ts'
 const never = new AbortController().signal
 const digest = (text: string): Digest => digestOf('sha256', Buffer.from(text))
 
-/** Answers every question with these bytes, be they right or wrong; with nothing when there are none. */
+/** Returns these bytes for every request, right or wrong; no blob when `text` is undefined. */
 const sourceOf = (text: string | undefined, batchBytes = 100): BlobSource => ({
   batchBytes,
   missing: async () => [],
@@ -18,42 +18,44 @@ const sourceOf = (text: string | undefined, batchBytes = 100): BlobSource => ({
 })
 
 async function* inPieces(text: string): AsyncGenerator<Uint8Array> {
-  const piece = Buffer.alloc(4) // used again, as a source may
+  const piece = Buffer.alloc(4) // reused, as a source may do
   for (let at = 0; at < text.length; at += 4) {
     const length = piece.write(text.slice(at, at + 4))
     yield piece.subarray(0, length)
   }
 }
 
-test('a message comes whole, in one answer or in pieces', async () => {
+test('a message is fetched whole, in one answer or in pieces', async () => {
   for (const batchBytes of [100, 3])
     expect(Buffer.from(await fetchBlob(sourceOf('a command', batchBytes), digest('a command'), never)).toString()).toBe(
       'a command',
     )
 })
 
-test('the empty one needs no asking', async () => {
+test('the empty blob is returned without a request', async () => {
   expect(await fetchBlob(sourceOf(undefined), digest(''), never)).toHaveLength(0)
 })
 
-test('what nobody has is missing', async () => {
+test('a blob that the source does not have is missing', async () => {
   for (const batchBytes of [100, 3])
     await expect(fetchBlob(sourceOf(undefined, batchBytes), digest('a command'), never)).rejects.toMatchObject({
       fault: { kind: 'missing', digests: [digest('a command')] },
     })
 })
 
-test('other bytes than asked for are not believed, nor ever more of them taken', async () => {
+test("bytes that do not match the digest are rejected, and reading stops at the digest's size", async () => {
   for (const [bytes, batchBytes] of [
     ['a Command', 100],
     ['a Command', 3],
     ['a', 3],
     ['a command and much more', 3],
   ] as const)
-    await expect(fetchBlob(sourceOf(bytes, batchBytes), digest('a command'), never)).rejects.toThrow('other bytes came')
+    await expect(fetchBlob(sourceOf(bytes, batchBytes), digest('a command'), never)).rejects.toThrow(
+      'do not match its digest',
+    )
 })
 
-test('a message that is too large to be one is not fetched', async () => {
+test('a message of 1 TiB is refused as invalid', async () => {
   const huge = { ...digest('x'), size: 2 ** 40 }
   await expect(fetchBlob(sourceOf('x'), huge, never)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
 })

@@ -4,10 +4,10 @@ import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { BlobSource } from '../inputs/blob-source.ts'
 
-/** A command with all its arguments and variables; more is no message that anybody writes. */
+/** The limit of one message: a command with all its arguments and variables is smaller. */
 const MOST_BYTES = 64 * 1024 * 1024
 
-/** One message from the store, checked against its digest. Throws `missing` when nobody has it. */
+/** Reads one message from the store and verifies its digest. Throws `missing` when it is absent. */
 export async function fetchBlob(source: BlobSource, digest: Digest, signal: AbortSignal): Promise<Uint8Array> {
   if (digest.size > MOST_BYTES)
     throw new FaultError({ kind: 'invalid', what: `the message ${formatDigest(digest)} is too large` })
@@ -17,7 +17,7 @@ export async function fetchBlob(source: BlobSource, digest: Digest, signal: Abor
   if (bytes.length !== digest.size || digestOf(digest.fn, bytes).hash !== digest.hash)
     throw new FaultError({
       kind: 'unavailable',
-      what: `other bytes came for ${formatDigest(digest)} than its digest says`,
+      what: `the bytes of ${formatDigest(digest)} do not match its digest`,
     })
   return bytes
 }

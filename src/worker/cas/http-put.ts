@@ -11,13 +11,13 @@ export interface HttpPutOptions {
 
 type Failure = (status: number, body: Buffer) => FaultError
 
-/** For all of it: a large blob over a slow line takes its time. */
+/** The time limit of the whole upload, for a large blob over a slow connection. */
 const PUT_MS = 6 * 3_600_000
 
-/** One blob whose bytes go out as they come. */
+/** Uploads one blob in pieces, as they are written. */
 export function putInPieces(caller: HttpCaller, { path, size, form }: HttpPutOptions, failure: Failure): BlobWriter {
   const bytes = new PassThrough()
-  const giveUp = new AbortController()
+  const aborting = new AbortController()
   const answered = caller
     .call({
       method: 'PUT',
@@ -28,12 +28,12 @@ export function putInPieces(caller: HttpCaller, { path, size, form }: HttpPutOpt
       },
       body: bytes,
       timeoutMs: PUT_MS,
-      signal: giveUp.signal,
+      signal: aborting.signal,
     })
     .then((answer) => {
       if (answer.status !== 200) throw failure(answer.status, answer.body)
     })
-  answered.catch(() => {}) // told to whoever writes or commits
+  answered.catch(() => {}) // reported by `write` and `commit`
   let isOver = false
   void answered
     .finally(() => {
@@ -42,7 +42,7 @@ export function putInPieces(caller: HttpCaller, { path, size, form }: HttpPutOpt
     .catch(() => {})
   return {
     async write(piece) {
-      if (isOver) return await answered // nobody reads any more, and this says why
+      if (isOver) return await answered // the request has ended; this throws the reason
       const copy = Buffer.from(piece)
       if (bytes.write(copy)) return
       await Promise.race([new Promise<void>((resolve) => void bytes.once('drain', resolve)), answered])
@@ -53,7 +53,7 @@ export function putInPieces(caller: HttpCaller, { path, size, form }: HttpPutOpt
       isOver = true
     },
     abort() {
-      if (!isOver) giveUp.abort()
+      if (!isOver) aborting.abort()
       bytes.destroy()
     },
   }

@@ -6,7 +6,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import type { BlobStore, ReadRange } from '../../storage/blob-store.ts'
 import { backoff } from '../links/backoff.ts'
 import type { HttpAnswer, HttpCaller, HttpRequest } from '../links/http-caller.ts'
-import { atOnce } from '../rooms/at-once.ts'
+import { atOnce } from '../rooms/pacing.ts'
 import { putInPieces } from './http-put.ts'
 
 export interface HttpStoreOptions {
@@ -15,17 +15,19 @@ export interface HttpStoreOptions {
   readonly clock: Clock
   /** From 0 up to 1. */
   readonly random: () => number
+  /** How long a request is retried while the server cannot answer; default `PATIENCE_MS`. */
+  readonly patienceMs?: number
 }
 
 const AT_ONCE = 16
 const CALL_MS = 60_000
-/** A server that starts anew is back by then. */
+/** A restarted server answers within this time. */
 const PATIENCE_MS = 30_000
 const NEVER = new AbortController().signal
 
 /**
- * A store behind the routes that Bazel's `--remote_cache=http://…` uses, for where nothing but HTTP passes. They ask for
- * one blob at a time, and know a digest function by the length of its hash: of those of one length a server takes one.
+ * A store behind the routes that Bazel's `--remote_cache=http://…` uses, for networks that allow only HTTP. A request
+ * names one blob. The length of its hash determines the digest function: a server supports one function of each length.
  */
 export function httpStore(options: HttpStoreOptions): BlobStore {
   const { caller, instance } = options
@@ -80,12 +82,12 @@ export function httpStore(options: HttpStoreOptions): BlobStore {
 
 const indexesOf = ({ count }: DigestList): number[] => Array.from({ length: count }, (_, index) => index)
 
-/** Asks again while the server is out of reach, or out of order, for as long as a start of it takes. */
+/** Retries for `PATIENCE_MS` while the server cannot be reached or answers with a temporary error. */
 async function patiently(
-  { caller, clock, random }: Pick<HttpStoreOptions, 'caller' | 'clock' | 'random'>,
+  { caller, clock, random, patienceMs = PATIENCE_MS }: HttpStoreOptions,
   request: HttpRequest,
 ): Promise<HttpAnswer> {
-  const until = clock.monotonic() + PATIENCE_MS
+  const until = clock.monotonic() + patienceMs
   const pauses = backoff(clock, random)
   for (;;) {
     const isLast = clock.monotonic() >= until
@@ -93,16 +95,16 @@ async function patiently(
       if (isLast || !(error instanceof FaultError)) throw error
       return undefined
     })
-    if (answer !== undefined && (isLast || !isPassing(answer.status))) return answer
+    if (answer !== undefined && (isLast || !isTemporary(answer.status))) return answer
     await pauses.pause(NEVER)
   }
 }
 
-const isPassing = (status: number): boolean => status === 429 || (status >= 500 && status !== 507)
+const isTemporary = (status: number): boolean => status === 429 || (status >= 500 && status !== 507)
 
 type Open = (headers: Record<string, string>) => Promise<IncomingMessage>
 
-/** Asked for when the first is: a reader that is left alone holds no connection. */
+/** The request is sent with the first read: a reader that is never used holds no connection. */
 async function* pieces({ size }: Digest, { offset, limit = size }: ReadRange, open: Open): AsyncGenerator<Uint8Array> {
   const last = Math.min(size, offset + limit) - 1
   if (last < offset) return
@@ -123,10 +125,13 @@ async function startOf(answer: IncomingMessage): Promise<Buffer> {
 
 const MOST_WORDS = 500
 
-/** What is no answer, as the caller has to take it. */
+/** The fault for an unexpected status. */
 function failure(status: number, body: Buffer): FaultError {
   const words = body.toString().trim().slice(0, MOST_WORDS)
   if (status === 507) return new FaultError({ kind: 'exhausted', resource: 'space in the store', retryAfterMs: 10_000 })
   if (status === 400 || status === 413) return invalid(`the store does not take it: ${words}`)
-  return new FaultError({ kind: 'unavailable', what: `the store answered ${status}: ${words}` })
+  // The answer to a HEAD request has no body that could name the cause.
+  const why =
+    status === 421 && words === '' ? 'this is the gRPC port; worker.protocol = "http" needs the HTTP port' : words
+  return new FaultError({ kind: 'unavailable', what: `the store answered ${status}: ${why}` })
 }

@@ -11,7 +11,7 @@ const blobOf = (content: string | Uint8Array): OutputBlob =>
   outputInMemory(digestOf('sha256', Buffer.from(content)), Buffer.from(content))
 const large = (fill: string): OutputBlob => blobOf(Buffer.alloc(300 * 1024, fill))
 
-/** A store that tells how it was spoken to. */
+/** A store that records the calls to it. */
 function heard() {
   const inner = memoryStore()
   const calls: string[] = []
@@ -38,7 +38,7 @@ function heard() {
   return { store, calls, has, inner }
 }
 
-test('one question for all, small blobs together, large ones in pieces, held ones not at all', async () => {
+test('store sends one missing query, one batch of small blobs, streams large ones, and skips blobs that are present', async () => {
   const { store, calls, has, inner } = heard()
   const held = blobOf('held')
   await inner.writeMany(digestListOf('sha256', [held.digest]), [Buffer.from('held')])
@@ -48,14 +48,14 @@ test('one question for all, small blobs together, large ones in pieces, held one
   for (const blob of blobs) expect(await has(blob)).toBe(true)
 })
 
-test('no message grows beyond what servers take', async () => {
+test('small blobs are split into batches of 10 (2 MB) each', async () => {
   const { store, calls } = heard()
   const blobs = Array.from({ length: 30 }, (_, i) => blobOf(Buffer.alloc(200 * 1024, i)))
   await remoteTarget(store).store(blobs, never)
   expect(calls.toSorted()).toEqual(['missing 30', 'writeMany 10', 'writeMany 10', 'writeMany 10'])
 })
 
-test('a few bytes are sent without asking, and what is empty is not sent at all', async () => {
+test('a few bytes are sent without a missing query, and the empty blob is not sent', async () => {
   const { store, calls, has } = heard()
   const blobs = [blobOf('one'), blobOf(''), blobOf(Buffer.alloc(4000))]
   await remoteTarget(store).store(blobs, never)
@@ -63,13 +63,13 @@ test('a few bytes are sent without asking, and what is empty is not sent at all'
   for (const blob of blobs.filter(({ digest }) => digest.size > 0)) expect(await has(blob)).toBe(true)
 })
 
-test('nothing is asked when there is nothing to store', async () => {
+test('storing no blobs makes no call', async () => {
   const { store, calls } = heard()
   await remoteTarget(store).store([], never)
   expect(calls).toEqual([])
 })
 
-test('an attempt that was given up stores nothing more', async () => {
+test('an aborted store writes no blob', async () => {
   const { store, has } = heard()
   const blob = large('a')
   await expect(remoteTarget(store).store([blob], AbortSignal.abort())).rejects.toThrow()

@@ -1,15 +1,13 @@
 import type { Digest } from '../../base/digest.ts'
 
-/**
- * Where a worker gets blobs from. What comes is checked by who asks for it: a source need not be trusted.
- */
+/** Where a worker reads blobs. Callers verify the bytes: a source need not be trusted. */
 export interface BlobSource {
-  /** The most bytes that `readMany` can be asked for at a time; larger blobs are read one by one. */
+  /** The largest total of one `readMany`; larger blobs are read one by one. */
   readonly batchBytes: number
-  /** Whole blobs by `formatDigest`; those that are absent are not in the answer. All of one digest function. */
+  /** Returns whole blobs keyed by `formatDigest`, without the absent ones. All digests have the same function. */
   readMany(digests: readonly Digest[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
-  /** Which of them are absent. All of one digest function. */
+  /** Returns the absent digests. All digests have the same function. */
   missing(digests: readonly Digest[], signal: AbortSignal): Promise<readonly Digest[]>
-  /** In pieces, each valid until the next is asked for; undefined when it is absent. */
+  /** Returns the blob in pieces, each valid until the next is read; undefined when the blob is absent. */
   read(digest: Digest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
 }

@@ -6,16 +6,16 @@ import type { Directory } from '../../model/directory.ts'
 import { directoryFromProto } from '../../wire/reapi/directory.ts'
 import type { BlobSource } from './blob-source.ts'
 
-/** A Directory with 500,000 files; more is no tree that anybody builds. */
+/** The limit of one Directory message: about 500,000 files. */
 const MOST_BYTES = 64 * 1024 * 1024
 const MOST_A_BATCH = 500
 
 /**
- * Directories that were read before, checked and ready to be walked: the trees of a build's actions are the same but for
- * a few files, and whole toolchains in them need not be fetched or read again.
+ * Directory messages that were fetched and verified before. The input trees of a build's actions differ in a few files,
+ * so the directories of toolchains are not fetched and decoded again.
  */
 export interface DirectoryCache {
-  /** By `formatDigest`; those that nobody has are not in the answer. */
+  /** By `formatDigest`, without the absent ones. */
   get(digests: readonly Digest[], signal: AbortSignal): Promise<ReadonlyMap<string, Directory>>
 }
 
@@ -96,11 +96,11 @@ function verified(digest: Digest, bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** Passing, we hope: another worker, or another try, may get the right ones. */
+/** The error is retryable: another worker or attempt may receive the right bytes. */
 export const wrongBytes = (digest: Digest): FaultError =>
-  new FaultError({ kind: 'unavailable', what: `other bytes came for ${formatDigest(digest)} than its digest says` })
+  new FaultError({ kind: 'unavailable', what: `the bytes of ${formatDigest(digest)} do not match its digest` })
 
-/** Each fits one message, unless it is one blob that does not. */
+/** Each batch fits into one message, except a batch of a single blob that is larger. */
 export function* directoryBatches(digests: readonly Digest[], batchBytes: number): Generator<readonly Digest[]> {
   let batch: Digest[] = []
   let bytes = 0

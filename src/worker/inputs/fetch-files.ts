@@ -4,14 +4,13 @@ import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
-import { atOnce } from '../rooms/at-once.ts'
-import { Turns } from '../rooms/turns.ts'
+import { atOnce, Turns } from '../rooms/pacing.ts'
 import type { BlobSource } from './blob-source.ts'
 import { directoryBatches, wrongBytes } from './directory-cache.ts'
 import type { CachedFile, FileCache } from './file-cache.ts'
 import { type VouchedBlobs, vouchedBlobs } from './vouched-blobs.ts'
 
-/** Up to this a blob travels with others. */
+/** Blobs up to this length are read together. */
 const SMALL_BYTES = 256 * 1024
 const BATCHES_AT_ONCE = 3
 const STREAMS_AT_ONCE = 4
@@ -22,28 +21,28 @@ export interface FetchTools {
   readonly bulk: BulkPool
 }
 
-/** Brings files into the cache, each of which the caller holds; answers those that nobody has. */
+/** Fetches files into the cache. The caller holds each of them. Resolves with the digests that are absent. */
 export interface FileFetch {
-  bring(files: readonly CachedFile[], signal: AbortSignal): Promise<Digest[]>
+  fetch(files: readonly CachedFile[], signal: AbortSignal): Promise<Digest[]>
 }
 
 export function fileFetch(tools: FetchTools): FileFetch {
   const { cache } = tools
   const vouched = vouchedBlobs(tools.source)
-  /** Attempts with the same inputs begin together: one fetches, the others wait. */
+  /** If several attempts need the same file, one downloads it and the others wait. */
   const underWay = new Map<string, Promise<void>>()
   return {
-    async bring(files, signal) {
+    async fetch(files, signal) {
       const absent = new Map<string, Digest>()
       const ours = vouched.forTree()
-      const isHere = (file: CachedFile): boolean => cache.shelf.has(cache.keyOf(file)) && ours.has(file.digest)
+      const isHere = (file: CachedFile): boolean => cache.entries.has(cache.keyOf(file)) && ours.has(file.digest)
       for (;;) {
         const wanted = files.filter((file) => !isHere(file) && !absent.has(formatDigest(file.digest)))
         if (wanted.length === 0) return [...absent.values()]
         signal.throwIfAborted()
-        const brought = wanted.filter((file) => isCached(cache, file) && !ours.has(file.digest))
-        if (brought.length > 0) {
-          for (const lost of await ours.check(digestsOf(brought), signal)) absent.set(formatDigest(lost), lost)
+        const unverified = wanted.filter((file) => isCached(cache, file) && !ours.has(file.digest))
+        if (unverified.length > 0) {
+          for (const lost of await ours.check(digestsOf(unverified), signal)) absent.set(formatDigest(lost), lost)
           continue
         }
         const others = wanted.flatMap((file) => underWay.get(cache.keyOf(file)) ?? [])
@@ -55,7 +54,7 @@ export function fileFetch(tools: FetchTools): FileFetch {
             .finally(() => left.forEach((file) => void underWay.delete(cache.keyOf(file))))
           for (const file of left) underWay.set(cache.keyOf(file), settled)
           await fetched
-        } else await Promise.race([Promise.all(others), aborted(signal)]) // whether it went well is looked at anew
+        } else await Promise.race([Promise.all(others), aborted(signal)]) // the next round checks for the file
       }
     },
   }
@@ -67,14 +66,14 @@ interface Fetching {
   readonly vouched: VouchedBlobs
 }
 
-/** Each once: it may be wanted in both forms. */
+/** Lists each digest once, even if a file is needed in both forms. */
 const digestsOf = (files: readonly CachedFile[]): Digest[] => [
   ...new Map(files.map(({ digest }) => [`${digest.fn}/${formatDigest(digest)}`, digest])).values(),
 ]
 
-/** In one of its two forms. */
+/** The file is cached in one of its two forms, executable or not. */
 const isCached = (cache: FileCache, file: CachedFile): boolean =>
-  cache.shelf.has(cache.keyOf(file)) || cache.shelf.has(cache.keyOf(twinOf(file)))
+  cache.entries.has(cache.keyOf(file)) || cache.entries.has(cache.keyOf(twinOf(file)))
 
 async function fetchAll(
   files: readonly CachedFile[],
@@ -84,7 +83,7 @@ async function fetchAll(
   const { cache, source } = tools
   // When a file is needed both writable and read-only, one copy is fetched and the other is copied from it.
   const first = new Map(files.map((file) => [formatDigest(file.digest), file]))
-  const wanted = [...first.values()].filter((file) => !cache.shelf.has(cache.keyOf(twinOf(file))))
+  const wanted = [...first.values()].filter((file) => !cache.entries.has(cache.keyOf(twinOf(file))))
   const [small, large] = [wanted.filter(isSmall(source)), wanted.filter((file) => !isSmall(source)(file))]
   const batches = [
     ...directoryBatches(
@@ -131,7 +130,7 @@ function takeWhole(cache: FileCache, file: CachedFile, bytes: Uint8Array): void 
   if (bytes.length !== digest.size || digestOf(digest.fn, bytes).hash !== digest.hash) throw wrongBytes(digest)
   const part = cache.partPath()
   writeFileSync(part, bytes)
-  chmodSync(part, modeOf(file)) // whatever the umask is
+  chmodSync(part, modeOf(file)) // independent of the umask
   cache.adopt(file, part)
 }
 
@@ -168,15 +167,15 @@ async function takePieces(
 
 async function copyTwin(cache: FileCache, file: CachedFile): Promise<void> {
   const twin = twinOf(file)
-  if (cache.shelf.has(cache.keyOf(file)) || !cache.shelf.has(cache.keyOf(twin))) return
-  cache.shelf.hold(cache.keyOf(twin))
+  if (cache.entries.has(cache.keyOf(file)) || !cache.entries.has(cache.keyOf(twin))) return
+  cache.entries.hold(cache.keyOf(twin))
   try {
     const part = cache.partPath()
     await copyFile(cache.pathOf(twin), part, constants.COPYFILE_FICLONE)
     await chmod(part, modeOf(file))
     cache.adopt(file, part)
   } finally {
-    cache.shelf.release(cache.keyOf(twin))
+    cache.entries.release(cache.keyOf(twin))
   }
 }
 

@@ -4,32 +4,32 @@ import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path'
 import { type Digest, digestFunctionByName } from '../../base/digest.ts'
 import { checkedDigest } from '../../base/digest-text.ts'
-import { FileShelf } from './file-shelf.ts'
+import { CacheEntries } from './cache-entries.ts'
 
 /**
- * Input files of this worker, each under its digest, to be linked or copied into rooms. A file that is to be executable is
- * another one here: a hard link shares its permissions with all others.
+ * Input files of this worker, by digest, to be linked or copied into rooms. The executable form of a file is a separate
+ * file, because all hard links to a file share its permissions.
  *
- * What a running attempt has taken hold of stays; of the rest the least recently used go when there is too much. The
- * bound holds for what is not in use.
+ * Files that a running attempt holds are not evicted. Of the others, the least recently used are evicted. The size
+ * limit applies to files that are not in use.
  */
 export interface FileCache {
   readonly folder: string
-  readonly shelf: FileShelf
-  /** The name of a file on the shelf. */
+  readonly entries: CacheEntries
+  /** The key of a file in the index. */
   keyOf(file: CachedFile): string
-  /** Where a file is, or will be. */
+  /** The path of a file, whether it exists or not. */
   pathOf(file: CachedFile): string
-  /** Another name for a file while it is being written. */
+  /** A path for a file while it is being written. */
   partPath(): string
-  /** Takes in a file that was written at `part`, whole and checked. */
+  /** Adds a file that was written to `part`, complete and verified. */
   adopt(file: CachedFile, part: string): void
   /**
-   * The part of the cache that belongs to one instance. Rooms that are given links share an inode, and with it locks,
-   * inotify events and a link count: those must not pass from one instance to another.
+   * The part of the cache that belongs to one instance. Rooms with links to a file share its inode, and with it locks,
+   * inotify events and the link count. Another instance must not see those.
    */
   of(instance: string): FileCache
-  /** Notes that all is well: without it nothing is believed after the machine has restarted. */
+  /** Records a clean shutdown. Without that record the cache is discarded after a restart of the machine. */
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export interface CachedFile {
 const fileKey = ({ digest: { fn, hash, size }, executable }: CachedFile): string =>
   `${fn}/${hash.slice(0, 2)}/${hash}-${size}${executable ? 'x' : ''}`
 
-/** Names of instances are chosen by clients: their hash is safe as the name of a folder. */
+/** Clients choose the names of instances; the hash is safe as the name of a folder. */
 const partOf = (instance: string): string =>
   `instance-${createHash('sha256').update(instance).digest('hex').slice(0, 32)}`
 
@@ -55,16 +55,16 @@ export async function openFileCache(folder: string, maxBytes: number): Promise<F
   await rm(parts, { recursive: true, force: true })
   await mkdir(parts, { recursive: true, mode: 0o700 })
   await note(folder, { boot, isClean: false })
-  const shelf = new FileShelf(maxBytes, (key) => {
-    // On the spot: a moment later it may be there again.
+  const entries = new CacheEntries(maxBytes, (key) => {
+    // Synchronous: an asynchronous removal could delete a file that was added again.
     unlinkSync(join(folder, key))
   })
-  for (const { key, size } of await found(folder)) shelf.add(key, size)
+  for (const { key, size } of await found(folder)) entries.add(key, size)
   let made = 0
   const folders = new Set<string>()
   const below = (prefix: string): FileCache => ({
     folder,
-    shelf,
+    entries,
     keyOf: (file) => prefix + fileKey(file),
     pathOf: (file) => join(folder, prefix + fileKey(file)),
     partPath: () => join(parts, `${made++}`),
@@ -74,7 +74,7 @@ export async function openFileCache(folder: string, maxBytes: number): Promise<F
       if (!folders.has(parent)) mkdirSync(parent, { recursive: true })
       folders.add(parent)
       renameSync(part, path)
-      shelf.add(prefix + fileKey(file), file.digest.size)
+      entries.add(prefix + fileKey(file), file.digest.size)
     },
     of: (instance) => below(`${partOf(instance)}/`),
     close: () => note(folder, { boot, isClean: true }),
@@ -87,7 +87,10 @@ interface Note {
   readonly isClean: boolean
 }
 
-/** A file is given its name when it is whole, and that outlives a killed worker, but not a power cut: nothing is synced here. */
+/**
+ * A file is renamed when it is complete. That survives a crash of the worker but not a power loss, because the cache
+ * does not call fsync.
+ */
 async function isTrusted(folder: string, boot: string): Promise<boolean> {
   try {
     const before = JSON.parse(await readFile(join(folder, 'note.json'), 'utf8')) as Note
@@ -99,7 +102,7 @@ async function isTrusted(folder: string, boot: string): Promise<boolean> {
 
 const note = (folder: string, what: Note): Promise<void> => writeFile(join(folder, 'note.json'), JSON.stringify(what))
 
-/** Least recently used first: linking a file into a room and taking it out again changes its ctime. */
+/** Lists the least recently used files first: linking a file into a room and unlinking it changes its ctime. */
 async function found(folder: string): Promise<{ key: string; size: number }[]> {
   const entries: { key: string; size: number; usedAt: number }[] = []
   for (const name of await readdir(folder, { recursive: true })) {

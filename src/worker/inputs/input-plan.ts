@@ -3,14 +3,16 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { invalid } from '../../base/fault.ts'
 import type { Directory } from '../../model/directory.ts'
 import type { NodeProperties } from '../../model/node-properties.ts'
+import { Turns } from '../rooms/pacing.ts'
 import type { DirectoryCache } from './directory-cache.ts'
+import { readInputTree } from './input-tree.ts'
 
-/** Everything that is to be in a room, by paths from its root. Directories come before what is in them. */
+/** The contents of a room, by paths from its root. Directories come before their entries. */
 export interface InputPlan {
   readonly directories: readonly PlannedDirectory[]
   readonly files: readonly PlannedFile[]
   readonly symlinks: readonly PlannedSymlink[]
-  /** Directories that nobody has; what is in them is not in the plan. */
+  /** Absent directories; their entries are not in the plan. */
   readonly missing: readonly Digest[]
 }
 
@@ -24,7 +26,7 @@ export interface PlannedFile {
   readonly digest: Digest
   readonly executable: boolean
   readonly properties: NodeProperties | undefined
-  /** Undefined for the way of a tree: shared files are closed to writing, and copies open. */
+  /** Undefined for files of a tree: they are read-only. */
   readonly writable?: boolean
 }
 
@@ -35,7 +37,7 @@ export interface PlannedSymlink {
 }
 
 export interface PlanRules {
-  /** A few messages can name more files than there are atoms: a directory that holds the next one twice, 90 times over. */
+  /** Files, directories and symlinks, each counted at every path that it has. */
   readonly mostNodes: number
   readonly absoluteSymlinks: 'allowed' | 'disallowed'
 }
@@ -45,27 +47,18 @@ interface Planning {
   readonly rules: PlanRules
 }
 
-const DIRECTORIES_AT_ONCE = 2000
-
-/** Walks a tree level by level, asking for as many directories at a time as it can. Names were checked as they were read. */
+/** Does not check names: reading the directories has checked them. */
 export async function planInputs(root: Digest, { cache, rules }: Planning, signal: AbortSignal): Promise<InputPlan> {
+  const { directories, missing } = await readInputTree(root, { cache, mostNodes: rules.mostNodes }, signal)
   const plan = { directories: [] as PlannedDirectory[], files: [] as PlannedFile[], symlinks: [] as PlannedSymlink[] }
-  const missing = new Map<string, Digest>()
-  let waiting: { readonly path: string; readonly digest: Digest }[] = [{ path: '', digest: root }]
-  while (waiting.length > 0) {
-    signal.throwIfAborted()
-    const some = waiting.slice(0, DIRECTORIES_AT_ONCE)
-    waiting = waiting.slice(DIRECTORIES_AT_ONCE)
-    const unique = new Map(some.map(({ digest }) => [formatDigest(digest), digest]))
-    const found = await cache.get([...unique.values()], signal)
-    for (const { path, digest } of some) {
-      const directory = found.get(formatDigest(digest))
-      if (directory === undefined) missing.set(formatDigest(digest), digest)
-      else waiting.push(...addDirectory(plan, { path, directory }, rules))
-    }
-    mustBeFinite(plan, waiting.length, rules)
+  const waiting: { readonly path: string; readonly digest: Digest }[] = [{ path: '', digest: root }]
+  const turns = new Turns(signal)
+  for (const { path, digest } of waiting) {
+    const directory = directories.get(formatDigest(digest))
+    if (directory !== undefined) for (const child of addDirectory(plan, { path, directory }, rules)) waiting.push(child)
+    await turns.next()
   }
-  return { ...plan, missing: [...missing.values()] }
+  return { ...plan, missing }
 }
 
 type Growing = { readonly [K in 'directories' | 'files' | 'symlinks']: InputPlan[K][number][] }
@@ -88,11 +81,6 @@ function addDirectory(
 
 function mustBeTarget(path: string, target: string, { absoluteSymlinks }: PlanRules): void {
   const named = JSON.stringify(path.slice(0, 200))
-  if (target === '' || target.includes('\0')) throw invalid(`the symlink ${named} leads nowhere`)
+  if (target === '' || target.includes('\0')) throw invalid(`the symlink ${named} has no target`)
   if (target.startsWith('/') && absoluteSymlinks === 'disallowed') throw invalid(`the symlink ${named} is absolute`)
-}
-
-function mustBeFinite(plan: Growing, waiting: number, { mostNodes }: PlanRules): void {
-  const nodes = plan.directories.length + plan.files.length + plan.symlinks.length + waiting
-  if (nodes > mostNodes) throw invalid(`the tree of inputs has more than ${mostNodes} files and directories`)
 }

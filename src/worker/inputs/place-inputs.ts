@@ -13,22 +13,22 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InlineFile } from '../../model/command.ts'
 import type { NodeProperties } from '../../model/node-properties.ts'
-import { atOnce } from '../rooms/at-once.ts'
 import { parentsOf } from '../rooms/checked-path.ts'
 import { diskFault } from '../rooms/disk-fault.ts'
-import type { User } from '../rooms/room-users.ts'
-import { Turns } from '../rooms/turns.ts'
+import { atOnce, Turns } from '../rooms/pacing.ts'
+import type { User } from '../rooms/rooms.ts'
 import type { FileCache } from './file-cache.ts'
 import type { InputPlan, PlannedFile } from './input-plan.ts'
 
 /**
- * How files get into a room. `link` shares the cache's own file, read-only, with the rooms of one instance: free of cost,
- * and safe only where the command's user is neither root nor the owner of the cache, for those can write in spite of
- * permissions, and would change it for every room to come. `copy` gives each room its own (without copying anything where the file system can share blocks).
+ * How files get into a room. `link` shares the cache's read-only file with the rooms of one instance. It costs almost
+ * nothing. It is safe only where the command's user is neither root nor the owner of the cache: those can write despite
+ * the permissions, and would change the file for all later rooms. `copy` creates a separate file for each room (file
+ * systems with reflinks share the blocks).
  */
 export type Placement = 'link' | 'copy'
 
-/** The way that is safe: another user than the worker's own, and not root. */
+/** `link` where that is safe: for a user other than the worker's own and root. */
 export const safePlacement = (user: User | undefined, workerUid: number): Placement =>
   user !== undefined && user.uid !== 0 && user.uid !== workerUid ? 'link' : 'copy'
 
@@ -37,7 +37,7 @@ export interface Placing {
   readonly root: string
   readonly cache: FileCache
   readonly placement: Placement
-  /** The user that the command runs as owns the directories; undefined for the worker's own. */
+  /** The user that runs the command and owns the directories; undefined for the user of the worker. */
   readonly user: User | undefined
 }
 
@@ -46,52 +46,57 @@ export interface RoomContents {
   readonly inline: readonly InlineFile[]
   /** Files beside those of the plan. */
   readonly placed: readonly PlannedFile[]
-  /** Directories that must be there for outputs to be put in. */
+  /** Directories that must exist for outputs. */
   readonly outputParents: readonly string[]
 }
 
 const COPIES_AT_ONCE = 8
-/** Permissions only: bits that let a program run as somebody else are not a client's to give. */
+/** Permissions only: clients must not set setuid and setgid bits. */
 const PERMISSIONS = 0o777
 
 /**
- * Makes everything in the room. Symlinks come last, so that nothing is ever made through one; a directory
- * for outputs that would lie behind a symlink is left to the command.
+ * Creates everything in the room. Symlinks are created last, so that nothing is created through one. The command itself
+ * creates an output directory behind a symlink.
  */
 export async function placeInputs(contents: RoomContents, placing: Placing, signal: AbortSignal): Promise<void> {
   const { plan, inline } = contents
   const { root } = placing
-  const turns = new Turns(signal)
+  const files = [...plan.files, ...contents.placed]
+  const directories = directoriesOf(contents)
   try {
-    await makeDirectories(contents, placing, turns)
-    await placeFiles([...plan.files, ...contents.placed], placing, signal)
+    if (directories.size > 0) await makeDirectories(directories, placing, signal)
+    if (files.length > 0) await placeFiles(files, placing, signal)
     for (const { path, contents: bytes, executable } of inline) {
       writeFileSync(join(root, path), bytes, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
       own(join(root, path), placing.user)
     }
-    for (const { path, target, properties } of plan.symlinks) {
-      symlinkSync(target, join(root, path))
-      if (properties?.mtime !== undefined) lutimesSync(join(root, path), ...timesOf(properties.mtime))
-      await turns.next()
-    }
-    // Children first: making what is in a directory changes its time, and its mode may close it.
+    if (plan.symlinks.length > 0) await placeSymlinks(plan.symlinks, root, signal)
+    // Children first: creating entries changes the time of their directory, and its mode may forbid them.
     for (const { path, properties } of plan.directories.toReversed())
       if (properties !== undefined) setProperties(join(root, path), properties)
   } catch (error) {
-    throw diskFault(error, 'the inputs cannot be laid out')
+    throw diskFault(error, 'the inputs cannot be placed')
   }
 }
 
-async function makeDirectories(contents: RoomContents, { root, user }: Placing, turns: Turns): Promise<void> {
-  const { plan, inline, outputParents } = contents
+/** The root exists already, and belongs to the user of the room. */
+function directoriesOf({ plan, inline, placed, outputParents }: RoomContents): Set<string> {
   const symlinks = new Set(plan.symlinks.map(({ path }) => path))
   const isReal = (path: string): boolean => ![...parentsOf(path), path].some((each) => symlinks.has(each))
   const wanted = new Set(plan.directories.map(({ path }) => path))
-  for (const file of [...inline, ...contents.placed]) for (const path of parentsOf(file.path)) wanted.add(path)
+  for (const file of [...inline, ...placed]) for (const path of parentsOf(file.path)) wanted.add(path)
   for (const path of outputParents.filter(isReal)) for (const each of [...parentsOf(path), path]) wanted.add(each)
   wanted.delete('')
-  own(root, user)
-  for (const path of wanted) {
+  return wanted
+}
+
+async function makeDirectories(
+  paths: ReadonlySet<string>,
+  { root, user }: Placing,
+  signal: AbortSignal,
+): Promise<void> {
+  const turns = new Turns(signal)
+  for (const path of paths) {
     mkdirSync(join(root, path), { mode: 0o755 })
     own(join(root, path), user)
     await turns.next()
@@ -113,7 +118,16 @@ async function placeFiles(files: readonly PlannedFile[], placing: Placing, signa
   })
 }
 
-/** What there are too many links to, or what is on another file system, is copied as well. */
+async function placeSymlinks(symlinks: InputPlan['symlinks'], root: string, signal: AbortSignal): Promise<void> {
+  const turns = new Turns(signal)
+  for (const { path, target, properties } of symlinks) {
+    symlinkSync(target, join(root, path))
+    if (properties?.mtime !== undefined) lutimesSync(join(root, path), ...timesOf(properties.mtime))
+    await turns.next()
+  }
+}
+
+/** Errors after which the file is copied: too many links, or another file system. */
 const NOT_LINKED = new Set(['EMLINK', 'EXDEV', 'EPERM'])
 
 function isLinked(file: PlannedFile, { root, cache, placement }: Placing): boolean {
@@ -131,7 +145,7 @@ function isLinked(file: PlannedFile, { root, cache, placement }: Placing): boole
 
 async function placeCopy(path: string, file: PlannedFile, { cache, placement, user }: Placing): Promise<void> {
   const { digest, executable } = file
-  // Where files are copied, one form of each is enough.
+  // For copies the cache holds one form of each file.
   const from = cache.pathOf({ digest, executable: placement === 'link' && executable })
   await copyFile(from, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
   finishFile(path, file, user)
@@ -144,7 +158,7 @@ function makeEmpty(path: string, file: PlannedFile, { user }: Placing): void {
 
 function finishFile(path: string, file: PlannedFile, user: User | undefined): void {
   own(path, user)
-  // Closed to writing unless the task says otherwise, as files that are linked always are.
+  // Read-only unless the task requests otherwise, as linked files always are.
   chmodSync(path, (file.executable ? 0o755 : 0o644) & (file.writable === true ? PERMISSIONS : 0o555))
   if (file.properties !== undefined) setProperties(path, file.properties)
 }
@@ -154,7 +168,7 @@ function setProperties(path: string, { mtime, unixMode }: NodeProperties): void 
   if (unixMode !== undefined) chmodSync(path, unixMode & PERMISSIONS)
 }
 
-/** As text: Node takes a negative number, a time before 1970, for now. */
+/** Returns times as text: Node replaces a negative number (a time before 1970) by the current time. */
 function timesOf({ seconds, nanos }: NonNullable<NodeProperties['mtime']>): [atime: string, mtime: string] {
   const time = `${seconds + nanos / 1e9}`
   return [time, time]

@@ -16,14 +16,14 @@ const placedAt = (path: string, digest: Digest, more: { writable?: boolean; exec
   ...more,
 })
 
-/** A task whose stage reads this blob. */
+/** A task whose stage reads this blob from stdin. */
 const fedWith = (task: CommandTask, digest: Digest): CommandTask => ({
   ...task,
   stages: task.stages.map((stage) => ({ ...stage, stdin: { kind: 'blob', digest } })),
 })
 
 test.each(['link', 'copy'] as const)(
-  'files are placed by digest, closed to writing unless they are to be open (%s)',
+  'placed files are read-only unless they are marked writable (%s)',
   async (placement) => {
     using at = await bench({ placement })
     const digest = await putBlob(at.store, 'content')
@@ -42,11 +42,11 @@ test.each(['link', 'copy'] as const)(
     )
     writeFileSync(join(root, 'a/open'), 'changed')
     expect(readFileSync(staged.pathOf(digest) ?? '', 'utf8')).toBe('content')
-    expect(at.cache.shelf.has(at.cache.keyOf({ digest, executable: false }))).toBe(true)
+    expect(at.cache.entries.has(at.cache.keyOf({ digest, executable: false }))).toBe(true)
   },
 )
 
-test.each(['link', 'copy'] as const)('files of a tree are closed to writing (%s)', async (placement) => {
+test.each(['link', 'copy'] as const)('the files of a tree are read-only (%s)', async (placement) => {
   using at = await bench({ placement })
   const tree = await putTree(at.store, { 'a.txt': 'content', tool: program('run'), below: { empty: '' } })
   const root = at.room()
@@ -55,7 +55,7 @@ test.each(['link', 'copy'] as const)('files of a tree are closed to writing (%s)
   expect(modes).toEqual(['444', '555', '444'])
 })
 
-test('a file cannot be placed through a symlink of the tree, nor over something', async () => {
+test('a file cannot be placed through a symlink of the tree, nor over an existing path', async () => {
   using at = await bench()
   const digest = await putBlob(at.store, 'content')
   const tree = await putTree(at.store, { out: link('/tmp'), there: 'x', folder: { y: 'y' } })
@@ -70,7 +70,7 @@ test('a file cannot be placed through a symlink of the tree, nor over something'
   expect(existsSync('/tmp/stolen')).toBe(false)
 })
 
-test('files that nobody has are told all at once, those apart from the room too', async () => {
+test('missing placed files and missing stdin blobs are reported at once', async () => {
   using at = await bench()
   const absent = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 4 }) as const
   const wanted = fedWith(commandWith(undefined, { inputs: { placed: [placedAt('a', absent('a'))] } }), absent('b'))
@@ -79,7 +79,7 @@ test('files that nobody has are told all at once, those apart from the room too'
   })
 })
 
-test('a path that leads out is refused before anything is fetched', async () => {
+test('a path that leads out of the inputs is refused before a fetch', async () => {
   using at = await bench()
   const digest = await putBlob(at.store, 'content')
   const wanted = commandWith(undefined, { inputs: { placed: [placedAt('../x', digest)] } })

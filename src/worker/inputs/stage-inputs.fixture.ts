@@ -26,7 +26,7 @@ interface Bench {
   wrap?(source: BlobSource): BlobSource
 }
 
-/** A store, a cache and as many rooms as are asked for. */
+/** A store, a cache and a function that makes rooms. */
 export async function bench({
   maxBytes = 1 << 30,
   placement = 'link',

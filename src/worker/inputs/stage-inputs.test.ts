@@ -24,8 +24,8 @@ import { storeSource } from './store-source.ts'
 
 afterAll(() => bulk.close())
 
-describe.each(['link', 'copy'] as const)('by %s, a tree of inputs', (placement) => {
-  test('is laid out with files, programs, empty directories and symlinks', async () => {
+describe.each(['link', 'copy'] as const)('input tree (placed by %s)', (placement) => {
+  test('a tree is staged with files, programs, empty directories and symlinks', async () => {
     using at = await bench({ placement })
     const big = randomBytes(700_000)
     const root = await putTree(at.store, {
@@ -52,14 +52,14 @@ describe.each(['link', 'copy'] as const)('by %s, a tree of inputs', (placement) 
     if (placement === 'link') expect(statSync(join(room, 'a.txt')).mode & 0o777).toBe(0o444)
   })
 
-  test('has times and modes where it says so, and only there', async () => {
+  test('times and modes are set only where the tree has them, without setuid', async () => {
     using at = await bench({ placement })
     const properties = { named: [], mtime: { seconds: 1_000_000_000, nanos: 500_000_000 }, unixMode: 0o4640 }
     const root = await putTree(at.store, { dated: fileWith('same', properties), plain: 'same' })
     const room = at.room()
     using _held = await at.stage.stage(commandWith(root), room, never)
     const dated = statSync(join(room, 'dated'))
-    expect([dated.mtimeMs, dated.mode & 0o7777]).toEqual([1_000_000_000_500, 0o640]) // and no setuid bit
+    expect([dated.mtimeMs, dated.mode & 0o7777]).toEqual([1_000_000_000_500, 0o640]) // no setuid bit
     expect(statSync(join(room, 'plain')).mtimeMs).not.toBe(dated.mtimeMs)
     const old = { named: [], mtime: { seconds: -3, nanos: 250_000_000 }, unixMode: undefined }
     const again = at.room()
@@ -67,17 +67,17 @@ describe.each(['link', 'copy'] as const)('by %s, a tree of inputs', (placement) 
     expect(statSync(join(again, 'old')).mtimeMs).toBe(-2750)
   })
 
-  test('that was there before is not fetched again, the directories neither', async () => {
+  test('a tree that is cached is not fetched again, nor are its directories', async () => {
     using at = await bench({ placement })
     const root = await putTree(at.store, { a: 'x', b: { c: 'y', d: program('y') } })
     using _one = await at.stage.stage(commandWith(root), at.room(), never)
     const before = at.asked.length
     using _other = await at.stage.stage(commandWith(root), at.room(), never)
     expect(at.asked.length).toBe(before)
-    expect(new Set(at.asked).size).toBe(before) // and nothing was asked for twice the first time
+    expect(new Set(at.asked).size).toBe(before) // each blob was fetched once the first time
   })
 
-  test('wanted by many at once is fetched once', async () => {
+  test('a tree staged by eight attempts at once is fetched once', async () => {
     using at = await bench({ placement })
     const root = await putTree(at.store, { a: randomBytes(1000), b: { c: randomBytes(400_000) } })
     const rooms = Array.from({ length: 8 }, at.room)
@@ -89,7 +89,7 @@ describe.each(['link', 'copy'] as const)('by %s, a tree of inputs', (placement) 
   })
 })
 
-test('a command under the rights of the cache cannot change it when files are copied', async () => {
+test('a command that changes a copied input does not change the cache', async () => {
   using at = await bench({ placement: 'copy' })
   const root = await putTree(at.store, { a: 'as it was' })
   const room = at.room()
@@ -100,15 +100,15 @@ test('a command under the rights of the cache cannot change it when files are co
   expect(readFileSync(join(again, 'a'), 'utf8')).toBe('as it was')
 })
 
-test('links are taken only for another user who is not root', () => {
+test('inputs are hard-linked only when commands run as another user who is not root', () => {
   expect(safePlacement(undefined, 1000)).toBe('copy')
   expect(safePlacement({ uid: 1000, gid: 1 }, 1000)).toBe('copy')
   expect(safePlacement({ uid: 0, gid: 0 }, 1000)).toBe('copy')
   expect(safePlacement({ uid: 2000, gid: 1 }, 0)).toBe('link')
 })
 
-describe('outputs', () => {
-  test('find their parent directories made, the directories themselves not', async () => {
+describe('output directories', () => {
+  test('the parents of outputs are created, but not the output directories', async () => {
     using at = await bench()
     const root = await putTree(at.store, { work: {} })
     const room = at.room()
@@ -122,13 +122,13 @@ describe('outputs', () => {
     expect(readdirSync(join(room, 'work/gen'))).toEqual([])
   })
 
-  test.each(['/etc/x', '../x', 'a/../../x', 'a\0b'])('at %j are the fault of who asked', async (path) => {
+  test.each(['/etc/x', '../x', 'a/../../x', 'a\0b'])('an output at %j is invalid', async (path) => {
     using at = await bench()
     const command = commandWith(undefined, wanting({ kind: 'any', paths: [path] }))
     await expect(at.stage.stage(command, at.room(), never)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   })
 
-  test('behind a symlink of the inputs get no directory made through it', async () => {
+  test('no directory is created through a symlink of the inputs', async () => {
     using at = await bench()
     using elsewhere = scratch()
     const root = await putTree(at.store, { out: link(elsewhere.path) })
@@ -139,7 +139,7 @@ describe('outputs', () => {
 })
 
 describe('inline files', () => {
-  test('are written beside the tree, and may not stand in its place', async () => {
+  test('an inline file is written beside the tree, and is invalid at a path of the tree', async () => {
     using at = await bench()
     const root = await putTree(at.store, { a: 'tree' })
     const files = [{ path: 'src/main.py', contents: Buffer.from('print(1)'), executable: true }]
@@ -152,18 +152,18 @@ describe('inline files', () => {
   })
 })
 
-describe('the cache', () => {
+describe('file cache', () => {
   const tree = (seed: number): TreeSpec =>
     Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, `${seed}-${i}-`.padEnd(1000, 'x')]))
 
-  test('keeps to its size, but not at the cost of a room that is in use', async () => {
+  test('the cache keeps to its limit, but evicts no file of a room in use', async () => {
     using at = await bench({ maxBytes: 15_000 })
     const first = at.room()
     const held = await at.stage.stage(commandWith(await putTree(at.store, tree(1))), first, never)
     const more = await at.stage.stage(commandWith(await putTree(at.store, tree(2))), at.room(), never)
-    expect(at.cache.shelf.bytes).toBe(20_000)
+    expect(at.cache.entries.bytes).toBe(20_000)
     more[Symbol.dispose]()
-    expect(at.cache.shelf.bytes).toBe(15_000)
+    expect(at.cache.entries.bytes).toBe(15_000)
     expect(readFileSync(join(first, 'f0'), 'utf8')).toBe('1-0-'.padEnd(1000, 'x'))
     held[Symbol.dispose]()
     const files = readdirSync(join(at.folder, 'cache/sha256'), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -172,26 +172,26 @@ describe('the cache', () => {
     expect(files).toHaveLength(15)
   })
 
-  test('is found again after its worker was killed, and unfinished files are not', async () => {
+  test('the cache is read again after its worker was killed, and unfinished files are deleted', async () => {
     using at = await bench()
     const root = await putTree(at.store, { a: 'kept', b: program('kept too') })
     using _held = await at.stage.stage(commandWith(root), at.room(), never)
     writeFileSync(join(at.folder, 'cache/parts/7'), 'half')
     const again = await openFileCache(join(at.folder, 'cache'), 1 << 20)
-    expect(again.shelf.bytes).toBe('kept'.length + 'kept too'.length)
+    expect(again.entries.bytes).toBe('kept'.length + 'kept too'.length)
     expect(readdirSync(join(at.folder, 'cache/parts'))).toEqual([])
   })
 
-  test('is not believed when the machine has restarted meanwhile', async () => {
+  test('the cache is discarded after a restart of the machine', async () => {
     using at = await bench()
     const root = await putTree(at.store, { a: 'perhaps never written' })
     using _held = await at.stage.stage(commandWith(root), at.room(), never)
     const note = join(at.folder, 'cache/note.json')
     writeFileSync(note, JSON.stringify({ boot: 'another', isClean: false }))
-    expect((await openFileCache(join(at.folder, 'cache'), 1 << 20)).shelf.bytes).toBe(0)
+    expect((await openFileCache(join(at.folder, 'cache'), 1 << 20)).entries.bytes).toBe(0)
   })
 
-  test('does not believe a file of the wrong size', async () => {
+  test('a cached file of the wrong size is discarded', async () => {
     using at = await bench()
     const root = await putTree(at.store, { a: 'whole' })
     using _held = await at.stage.stage(commandWith(root), at.room(), never)
@@ -202,10 +202,10 @@ describe('the cache', () => {
     chmodSync(path, 0o644)
     truncateSync(path, 2)
     chmodSync(path, 0o444)
-    expect((await openFileCache(join(at.folder, 'cache'), 1 << 20)).shelf.bytes).toBe(0)
+    expect((await openFileCache(join(at.folder, 'cache'), 1 << 20)).entries.bytes).toBe(0)
   })
 
-  test('lets go of everything when staging fails or is cancelled', async () => {
+  test('all files are released when staging fails or is cancelled', async () => {
     using at = await bench({ maxBytes: 0 })
     const abort = new AbortController()
     const root = await putTree(at.store, tree(3))
@@ -213,12 +213,12 @@ describe('the cache', () => {
     await expect(at.stage.stage(commandWith(root), at.room(), abort.signal)).rejects.toThrow('enough')
     const clash = { root, files: [{ path: 'f0', contents: Buffer.from('x'), executable: false }] }
     await expect(at.stage.stage(commandWith(root, { inputs: clash }), at.room(), never)).rejects.toThrow()
-    expect(at.cache.shelf.bytes).toBe(0)
+    expect(at.cache.entries.bytes).toBe(0)
   })
 })
 
-describe('of two instances with one cache', () => {
-  /** Another instance, with a store of its own. */
+describe('two instances with one cache', () => {
+  /** Another instance, with its own store. */
   const beside = (at: Awaited<ReturnType<typeof bench>>) => {
     const store = memoryStore()
     const asked: number[] = []
@@ -247,7 +247,7 @@ describe('of two instances with one cache', () => {
     return { store, asked, stage: inputStage(options) }
   }
 
-  test('one does not have what only the other may have, in whichever form it is cached', async () => {
+  test('an instance gets no cached file that its own store lacks, executable or not', async () => {
     using at = await bench()
     const secret = await putTree(at.store, { key: 'secret', tool: program('secret too') })
     using _first = await at.stage.stage(commandWith(secret), at.room(), never)
@@ -255,12 +255,12 @@ describe('of two instances with one cache', () => {
     const elsewhere = memoryStore()
     const stolen = await putTree(elsewhere, { key: 'secret', tool: program('secret too'), plain: 'secret too' })
     const message = (await storeSource(elsewhere).readMany([stolen], never)).get(formatDigest(stolen))
-    await putBlob(other.store, message ?? '') // the digests, and not what they stand for
+    await putBlob(other.store, message ?? '') // the digests without their blobs
     const staged = other.stage.stage(commandWith(stolen), at.room(), never)
     await expect(staged).rejects.toMatchObject({ fault: { kind: 'missing', digests: { length: 2 } } })
   })
 
-  test('what both have is fetched once, and asked for once', async () => {
+  test('a file that both instances have is fetched once, and its presence is queried once', async () => {
     using at = await bench()
     const tree = { a: 'same', tool: program('tool'), sub: { b: 'other' } }
     using _first = await at.stage.stage(commandWith(await putTree(at.store, tree)), at.room(), never)

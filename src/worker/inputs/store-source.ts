@@ -5,7 +5,7 @@ import type { BlobSource } from './blob-source.ts'
 
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** Reads from a store of this very process: for a worker that lives in its server. */
+/** Reads from a store, which may be remote. */
 export const storeSource = (store: BlobStore): BlobSource => ({
   batchBytes: BATCH_BYTES,
   async readMany(digests) {

@@ -3,24 +3,24 @@ import { formatDigest } from '../../base/digest-text.ts'
 import type { BlobSource } from './blob-source.ts'
 
 /**
- * Which blobs the store of one instance was seen to hold. All instances of a worker share its cache of files, but a file
- * that another instance brought is as good as none until one's own store says that it has it too: else whoever knows a
- * digest could have the blob of another tenant.
+ * The blobs that the store of one instance is known to hold. All instances of a worker share its file cache. A file
+ * that another instance fetched may be used only after the instance's own store has confirmed that it holds the blob:
+ * otherwise a client that knows a digest could read the blob of another tenant.
  */
 export interface VouchedBlobs {
   add(digest: Digest): void
-  /** For one tree, of which nothing is forgotten, however large it is. */
+  /** Vouching for one tree. It remembers all blobs of the tree, without a limit. */
   forTree(): TreeVouching
 }
 
 export interface TreeVouching {
   has(digest: Digest): boolean
-  /** Asks for those that are not known; answers those that the store does not have. */
+  /** Queries the store, and resolves with the absent digests. */
   check(digests: readonly Digest[], signal: AbortSignal): Promise<Digest[]>
 }
 
 const AT_A_TIME = 10_000
-/** Entries in the young generation, and as many in the old one. A forgotten blob is looked up again. */
+/** The size of the young generation, and of the old one. A blob that is no longer remembered is queried again. */
 const MOST_REMEMBERED = 100_000
 
 export function vouchedBlobs(source: BlobSource): VouchedBlobs {

@@ -6,15 +6,15 @@ import { toolchainMark } from './toolchain-mark.ts'
 
 export interface Surroundings {
   readonly rootfs: ReadonlyMap<string, BuiltRootfs>
-  /** Whether rooms here can have a system of their own. */
+  /** Whether rooms can have their own root file system. */
   readonly takesRootfs: boolean
-  /** Whether rooms have the machine's programs; else nothing is known of theirs before they are tried. */
+  /** Whether rooms see the machine's programs; otherwise only a test shows which programs they have. */
   readonly hasMachine: boolean
-  /** What else a result depends on: our version, the kind of room. */
+  /** Everything else that a result depends on: the version of Windlass, the kind of room. */
   readonly others: readonly string[]
 }
 
-/** How a language on this machine is told from every other state of it. */
+/** Computes a key for the state of a language's toolchain on this machine. */
 export const languageMarks =
   ({ rootfs, takesRootfs, hasMachine, others }: Surroundings): OfferedLanguagesOptions['markOf'] =>
   (language: Language) => {

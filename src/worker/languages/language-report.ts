@@ -1,12 +1,12 @@
 import { LANGUAGE_PROPERTY, languageWithVersion, TESTING_PROPERTY } from '../../model/language.ts'
 
-/** How it stands with one language on this machine. */
+/** The state of one language on this machine. */
 export interface LanguageReport {
   readonly name: string
-  /** `absent`: it is not here. `failed`: it is, and does not do what it should. */
+  /** `absent`: not installed. `failed`: installed, but its self-test failed. */
   readonly outcome: 'passed' | 'absent' | 'failed'
   readonly version: string | undefined
-  /** In words, why it did not pass. */
+  /** The reason, when it did not pass. */
   readonly what: string | undefined
   /** The duration of the self-test; undefined when a cached result was used. */
   readonly tookMs: number | undefined

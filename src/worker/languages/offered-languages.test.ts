@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { FaultError } from '../../base/fault.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { Language } from '../../model/language.ts'
@@ -29,7 +29,7 @@ function offering(languages: readonly Language[], run: LanguageTrial['run'], kno
   return { offered, noted, clock }
 }
 
-test('what passed before is offered at once, what is not here never, and the rest when it has passed', async () => {
+test('a language known to pass is offered at once, an absent one never, and a new one after its self-test passes', async () => {
   const asked: string[] = []
   const { offered, noted } = offering(
     [toy('known'), toy('absent'), toy('fresh')],
@@ -72,7 +72,7 @@ const FAILURES = {
 }
 
 test.each(Object.entries(FAILURES))(
-  'a language whose self-test %s is not offered, and that is remembered',
+  'a language whose self-test %s is not offered, and its result is stored',
   async (_, { result, report }) => {
     const { offered, noted } = offering([toy('bad')], async (task) =>
       task.stages[0]?.name === 'version' ? workingToolchain(task) : result,
@@ -85,7 +85,7 @@ test.each(Object.entries(FAILURES))(
   },
 )
 
-test('one that does not say its version, or says what is none, is not offered', async () => {
+test('a language whose version output has no version, or an invalid one, is not offered', async () => {
   for (const says of ['toy', 'version a,b', `version ${'9'.repeat(80)}`]) {
     const { offered } = offering([toy('odd')], async () => ended({ says }))
     await offered.test(() => {}, never)
@@ -93,7 +93,7 @@ test('one that does not say its version, or says what is none, is not offered', 
   }
 })
 
-test('a language that failed at an earlier start is not waited for, but tried again in the background', async () => {
+test('a language that failed at an earlier start is not waited for, and is tested again in the background', async () => {
   const known: Known = { 'key of flaky': { outcome: 'failed', what: 'too slow' } }
   const { offered, noted } = offering([toy('flaky')], workingToolchain, known)
   expect(offered.testing()).toEqual([])
@@ -104,7 +104,7 @@ test('a language that failed at an earlier start is not waited for, but tried ag
   expect([changes, noted.get('key of flaky')]).toEqual([1, { outcome: 'passed', version: '1.2' }])
 })
 
-test('a room that could not be made is told as such, and the others are tested', async () => {
+test('a failure to create a room is reported for its language, and the other languages are tested', async () => {
   const { offered } = offering([toy('one'), toy('two')], async (task) => {
     if (task.platform[0]?.value === 'one') throw new FaultError({ kind: 'unavailable', what: 'no room' })
     return workingToolchain(task)
@@ -113,7 +113,7 @@ test('a room that could not be made is told as such, and the others are tested',
   expect(offered.reports()).toMatchObject([{ outcome: 'failed', what: 'no room' }, { outcome: 'passed' }])
 })
 
-test('no more than two are tested at a time, the quick ones first, and news come a few at a time', async () => {
+test('at most two languages are tested at once, quick ones first, and changes are reported in batches', async () => {
   let [running, most] = [0, 0]
   const order: string[] = []
   const slow = toy('slow', { compile: { argv: ['x'], env: {}, limits: { wallMs: 9 } } })
@@ -131,7 +131,27 @@ test('no more than two are tested at a time, the quick ones first, and news come
   expect(told.length).toBe(2)
 })
 
-test('one that is stopped says no more of those that it had not tested', async () => {
+test('a language that passed is reported within 2 s, while a slow one is still under test', async () => {
+  const slowEnd = Promise.withResolvers<void>()
+  const { offered, clock } = offering([toy('slow'), toy('bad'), toy('quick')], async (task) => {
+    const name = task.platform[0]?.value
+    if (name === 'slow') await slowEnd.promise
+    if (name === 'bad' && task.stages[0]?.name !== 'version') return ended({ cause: 'exit', exitCode: 3 })
+    return workingToolchain(task)
+  })
+  const told: string[] = []
+  const tested = offered.test(() => told.push(offered.testing().join()), never)
+  await vi.waitFor(() => expect(offered.testing()).toEqual(['slow']))
+  expect(told).toEqual([])
+  clock.advance(2000)
+  expect(told).toEqual(['slow'])
+  clock.advance(60_000)
+  slowEnd.resolve()
+  await tested
+  expect(told).toEqual(['slow', ''])
+})
+
+test('a stopped test run reports nothing about untested languages', async () => {
   const stopping = new AbortController()
   const { offered } = offering([toy('a'), toy('b'), toy('c')], async () => {
     stopping.abort()

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Language } from '../../model/language.ts'
-import { atOnce } from '../rooms/at-once.ts'
+import { atOnce } from '../rooms/pacing.ts'
 import type { LanguageReport } from './language-report.ts'
 import type { SelfTestResult, SelfTestResults } from './self-test-results.ts'
 import { type LanguageTrial, testLanguage } from './test-language.ts'
@@ -9,74 +9,91 @@ export interface OfferedLanguagesOptions {
   readonly languages: readonly Language[]
   readonly trial: LanguageTrial
   readonly results: SelfTestResults
-  /** What tells its state on this machine from any other, without starting anything; or why it cannot be here. */
+  /** A key for the state of its toolchain, found without starting a program; or why it is absent. */
   readonly markOf: (language: Language) => { readonly key: string } | { readonly absent: string }
   readonly clock: Clock
   /** Called with the report of each tested language. */
-  readonly told?: (report: LanguageReport) => void
+  readonly tested?: (report: LanguageReport) => void
 }
 
 export interface OfferedLanguages {
-  /** As far as is known now; sorted as the languages came. */
+  /** The reports so far, in the order of the languages. */
   reports(): readonly LanguageReport[]
-  /** Names of the languages that are here and whose result is not known yet. */
+  /** Names of the installed languages whose result is not known yet. */
   testing(): readonly string[]
   /**
-   * Tests those whose result is not known, then again those that failed at an earlier start. Calls back when more of
-   * them pass, but not for each: a few at a time, and once when `testing` has become empty. Resolves when all are
-   * tested, or the signal was aborted.
+   * Tests the languages without a recorded result, then those that failed at an earlier start. Calls back within two
+   * seconds of a result, at most once in two seconds, and when `testing` has become empty. Resolves when all are tested
+   * or the signal was aborted.
    */
   test(changed: () => void, signal: AbortSignal): Promise<void>
 }
 
 const AT_ONCE = 2
-const TOLD_EVERY_MS = 2000
+const NOTIFY_EVERY_MS = 2000
 
 interface Candidate {
   readonly language: Language
   readonly key: string
 }
 
-/** Results of earlier starts count from the start; the other languages are offered when they have passed. */
+/** Languages with a recorded pass are offered at once, the others when they have passed. */
 export function offeredLanguages(options: OfferedLanguagesOptions): OfferedLanguages {
   const { languages, clock } = options
   const { known, untested, failed } = sorted(options)
   const testing = new Set(untested.map(({ language }) => language.name))
+  /** Whether `testing` or the languages that passed have changed. */
   const testOne = async ({ language, key }: Candidate, signal: AbortSignal): Promise<boolean> => {
     const report = await reportOn(language, options, signal)
     if (report === undefined) return false
     known.set(language.name, report)
-    testing.delete(language.name)
-    options.told?.(report)
+    const wasTesting = testing.delete(language.name)
+    options.tested?.(report)
     const result = resultOf(report)
     if (result !== undefined) options.results.remember(language.name, key, result)
-    return report.outcome === 'passed'
+    return wasTesting || report.outcome === 'passed'
   }
   return {
     reports: () => languages.flatMap(({ name }) => known.get(name) ?? []),
     testing: () => [...testing],
     async test(changed, signal) {
-      let untold = false
-      let toldAt = clock.monotonic()
-      const tell = (): void => {
-        untold = false
-        toldAt = clock.monotonic()
-        changed()
-      }
-      for (const round of [untested.splice(0), failed.splice(0)]) {
-        const wasTesting = testing.size > 0
-        await atOnce(quickestFirst(round), AT_ONCE, async (candidate) => {
-          if (signal.aborted || !(await testOne(candidate, signal))) return
-          untold = true
-          if (clock.monotonic() - toldAt >= TOLD_EVERY_MS) tell()
-        })
-        if (untold || (wasTesting && !signal.aborted)) tell()
-      }
+      const calls = spaced(changed, clock)
+      for (const round of [untested.splice(0), failed.splice(0)])
+        try {
+          await atOnce(quickestFirst(round), AT_ONCE, async (candidate) => {
+            if (!signal.aborted && (await testOne(candidate, signal))) calls.ask()
+          })
+        } finally {
+          calls.flush()
+        }
     },
   }
 }
 
-/** Without starting anything: what is known of each language, and what remains to be tested. */
+/**
+ * Calls back at most once in NOTIFY_EVERY_MS. A timer delays a call that is too early: the next result may take half a
+ * minute, and callers wait for the languages that have passed.
+ */
+function spaced(call: () => void, clock: Clock): { ask(): void; flush(): void } {
+  let calledAt = clock.monotonic()
+  let cancel: (() => void) | undefined
+  const callNow = (): void => {
+    cancel?.()
+    cancel = undefined
+    calledAt = clock.monotonic()
+    call()
+  }
+  return {
+    ask() {
+      cancel ??= clock.after(Math.max(0, calledAt + NOTIFY_EVERY_MS - clock.monotonic()), callNow)
+    },
+    flush() {
+      if (cancel !== undefined) callNow()
+    },
+  }
+}
+
+/** Sorts the languages by recorded results, without starting a program. */
 function sorted({ languages, markOf, results }: OfferedLanguagesOptions) {
   const known = new Map<string, LanguageReport>()
   const untested: Candidate[] = []
@@ -91,7 +108,7 @@ function sorted({ languages, markOf, results }: OfferedLanguagesOptions) {
     const result = results.recall(mark.key)
     if (result === undefined) untested.push({ language, key: mark.key })
     else known.set(name, { ...UNTESTED, name, ...result })
-    // A busy machine may have been the cause, so that it is tried again when nothing waits for it.
+    // A busy machine may have caused the failure, so the language is tested again after the untested ones.
     if (result !== undefined && result.outcome !== 'passed') failed.push({ language, key: mark.key })
   }
   return { known, untested, failed }
@@ -115,7 +132,7 @@ function resultOf({ outcome, version, what }: LanguageReport): SelfTestResult | 
   return version === undefined ? undefined : { outcome, version }
 }
 
-/** What is quick to test is also what most callers ask for. */
+/** Quick tests come first: those languages are also the most requested ones. */
 const quickestFirst = (candidates: readonly Candidate[]): Candidate[] =>
   [...candidates].sort((one, other) => weight(one.language) - weight(other.language))
 

@@ -3,7 +3,7 @@ import { runOf, shell } from '../../runtimes/run/rooms.fixture.ts'
 import type { Run, Runtime } from '../../runtimes/run/runtime.ts'
 import { rooted } from './rooted-runtime.ts'
 
-test('a command that asks for a language with a system of its own sees that, and no other does', async () => {
+test('only a command for a language with its own root filesystem runs on that filesystem', async () => {
   const seen: (string | undefined)[] = []
   const inner = {
     async run({ room }: Run) {

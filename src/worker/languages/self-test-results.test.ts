@@ -13,7 +13,7 @@ function fileOfTest(): string {
 
 const passed = (version: string): SelfTestResult => ({ outcome: 'passed', version })
 
-test('a result is known at the next start, by all that it depends on', () => {
+test('a self-test result is found at the next start, only for the same language, toolchain and isolation', () => {
   const file = fileOfTest()
   const key = selfTestKey(toy('a'), 'mark', 'sandbox')
   selfTestResultsIn(file).remember('a', key, passed('1.2'))
@@ -27,7 +27,7 @@ test('a result is known at the next start, by all that it depends on', () => {
   expect(readdirSync(join(file, '..'))).toEqual(['self-tests.json'])
 })
 
-test('a failure is known at the next start, too, and a later pass replaces it', () => {
+test('a failed result is found at the next start, and a later pass replaces it', () => {
   const file = fileOfTest()
   selfTestResultsIn(file).remember('a', 'k', { outcome: 'failed', what: 'it printed nothing' })
   expect(selfTestResultsIn(file).recall('k')).toEqual({ outcome: 'failed', what: 'it printed nothing' })
@@ -46,7 +46,7 @@ test('two workers of one machine keep each other’s results, also for the same 
   expect(found).toEqual([passed('1'), passed('2'), passed('3'), passed('4')])
 })
 
-test('the oldest results of a language are dropped', () => {
+test('only the newest of 20 results of a language are kept', () => {
   const file = fileOfTest()
   const results = selfTestResultsIn(file)
   for (let i = 0; i < 20; i++) results.remember('a', `k${i}`, passed('1'))
@@ -60,14 +60,14 @@ test.each([
   '{"a":[{"key":"k","result":{"outcome":"passed","version":"1,evil=2"}}]}',
   'null',
   '{',
-])('a file with %j in it counts as empty', (text) => {
+])('a result file that contains %j counts as empty', (text) => {
   const file = fileOfTest()
   selfTestResultsIn(file).remember('a', 'k', passed('1'))
   writeFileSync(file, text)
   expect(selfTestResultsIn(file).recall('k')).toBeUndefined()
 })
 
-test('where nothing can be written, all goes on', () => {
+test('a file that cannot be written leaves results in memory', () => {
   const results = selfTestResultsIn('/dev/null/self-tests.json')
   results.remember('a', 'k', passed('1'))
   expect(results.recall('k')).toEqual(passed('1'))

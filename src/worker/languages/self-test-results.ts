@@ -33,7 +33,10 @@ type Known = z.infer<typeof FORM>
 const MOST_PER_LANGUAGE = 8
 const MOST_WORDS = 2000
 
-/** Results in a JSON file. A file that cannot be read counts as empty; one that cannot be written costs another test. */
+/**
+ * Stores results in a JSON file. A file that cannot be read counts as empty. If it cannot be written, the next start
+ * tests again.
+ */
 export function selfTestResultsIn(file: string): SelfTestResults {
   let known = read(file)
   return {
@@ -42,7 +45,7 @@ export function selfTestResultsIn(file: string): SelfTestResults {
         .flat()
         .find((each) => each.key === key)?.result,
     remember(name, key, result) {
-      known = merged(read(file), known) // another worker of this machine may have written since
+      known = merged(read(file), known) // another worker of this machine may have written the file since
       const others = (known[name] ?? []).filter((each) => each.key !== key)
       const kept = result.outcome === 'passed' ? result : { ...result, what: result.what.slice(0, MOST_WORDS) }
       known[name] = [{ key, result: kept }, ...others].slice(0, MOST_PER_LANGUAGE)
@@ -52,7 +55,7 @@ export function selfTestResultsIn(file: string): SelfTestResults {
         writeFileSync(fresh, JSON.stringify(known, undefined, 1))
         renameSync(fresh, file)
       } catch {
-        // as above
+        // ignored: the next start tests again
       }
     },
   }

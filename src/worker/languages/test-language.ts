@@ -13,15 +13,15 @@ import type { IsolationLevel } from '../../model/isolation.ts'
 import type { Language } from '../../model/language.ts'
 import type { LanguageReport } from './language-report.ts'
 
-/** Where languages are tried: the same rooms that snippets will run in. */
+/** Runs tasks in the same rooms as snippets. */
 export interface LanguageTrial {
   run(task: CommandTask, signal: AbortSignal): Promise<CommandResult>
   readonly clock: Pick<Clock, 'monotonic'>
-  /** The least that snippets will ask of a room. */
+  /** The minimum isolation that snippets require. */
   readonly isolation: IsolationLevel
 }
 
-/** Asks a language for its version, and runs its self-test. Throws only when the signal was aborted. */
+/** Finds the version of a language, and runs its self-test. Throws only when the signal was aborted. */
 export async function testLanguage(
   language: Language,
   { run, clock, isolation }: LanguageTrial,

@@ -15,7 +15,7 @@ function folderOfTest(): string {
 
 const program = (path: string, text: string): void => writeFileSync(path, text, { mode: 0o755 })
 
-test('programs are marked by what they lead to, and another one has another mark', () => {
+test('the mark of a program is its resolved path, so another target gives another mark', () => {
   const folder = folderOfTest()
   const folders = ['a', 'b'].map((name) => join(folder, name))
   program(join(folder, 'real-1'), 'one')
@@ -28,7 +28,7 @@ test('programs are marked by what they lead to, and another one has another mark
   expect(toolchainMark({ programs: ['tool'] }, folders)).toEqual({ mark: expect.stringContaining('real-2') })
 })
 
-test('what is used where it is there changes the mark when it comes, and is never absent', () => {
+test('an optional program changes the mark when it appears, and is never reported absent', () => {
   const folder = folderOfTest()
   program(join(folder, 'a/tool'), 'one')
   const wanted = { programs: ['tool'], also: ['helper'] }
@@ -41,7 +41,7 @@ test('what is used where it is there changes the mark when it comes, and is neve
   expect(marks).not.toContainEqual(expect.objectContaining({ absent: expect.anything() }))
 })
 
-test('what is not there, cannot be run, is a folder or leads nowhere is absent', () => {
+test('a program that is missing, not executable, a folder or a dangling symlink is absent', () => {
   const folder = folderOfTest()
   program(join(folder, 'closed'), '')
   chmodSync(join(folder, 'closed'), 0o644)
@@ -50,7 +50,7 @@ test('what is not there, cannot be run, is a folder or leads nowhere is absent',
     expect(toolchainMark({ programs: [name] }, [folder])).toEqual({ absent: name })
 })
 
-test('a language has a mark by its own system, by the machine, or is absent with the reason', () => {
+test("a language is marked by its root filesystem or the machine's programs, or is absent with a reason", () => {
   const place = { rootfs: new Map(), takesRootfs: true, hasMachine: true, others: ['sandbox'] }
   const withLibraries = toy('sh', { libraries: { debian: ['x'] } })
   const built = new Map([['sh', { path: '/r', mark: 'r1', packages: [] }]])

@@ -1,16 +1,18 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where programs lie in rooms, none of which is elsewhere than on the machine. */
+/** The folders of programs, equal in rooms and on the machine. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** Tells one state of some programs from any other, without starting them; or names the first that is not there. */
+/**
+ * A text that changes whenever one of the programs changes, found without starting them; or the first absent program.
+ */
 export type ToolchainMark = { readonly mark: string } | { readonly absent: string }
 
 export interface Programs {
-  /** All must be there. */
+  /** Required programs. */
   readonly programs: readonly string[]
-  /** Used where they are there. */
+  /** Optional programs. */
   readonly also?: readonly string[]
 }
 

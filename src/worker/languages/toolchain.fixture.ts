@@ -1,7 +1,7 @@
 import type { CommandResult, CommandTask, StageResult } from '../../model/command-task.ts'
 import type { Language } from '../../model/language.ts'
 
-/** A language that nobody has. */
+/** A language that is installed on no worker. */
 export const toy = (name: string, more: Partial<Language> = {}): Language => ({
   name,
   title: name,
@@ -29,6 +29,6 @@ export const ended = (stage: Partial<StageResult> & { readonly says?: string }):
   metadata: undefined,
 })
 
-/** What a toolchain that works answers to a task of either kind. */
+/** The output of a working toolchain, for its version and for its self-test. */
 export const workingToolchain = async ({ stages }: CommandTask): Promise<CommandResult> =>
   ended({ says: stages[0]?.name === 'version' ? 'toy version 1.2\n' : 'Hello, you\n' })

@@ -12,7 +12,7 @@ export interface TrialOptions {
   readonly isolation: IsolationLevel
 }
 
-/** Runs self-tests as every task runs on this worker. */
+/** Runs self-tests in the same way as all tasks on this worker. */
 export const trialInRooms = ({ executor, clock, roomName, isolation }: TrialOptions): LanguageTrial => ({
   run: async (task, signal) => toCommandResult(await executor.execute({ name: roomName(), task, hooks: {} }, signal)),
   clock,

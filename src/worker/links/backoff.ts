@@ -3,14 +3,14 @@ import type { Clock } from '../../base/clock.ts'
 const FIRST_MS = 100
 const MOST_MS = 10_000
 
-/** Pauses between tries, each up to twice as long as the one before. */
+/** Pauses between retries, each up to twice as long as the previous one. */
 export interface Backoff {
   /** Ends early when the signal is aborted. */
   pause(signal: AbortSignal): Promise<void>
   reset(): void
 }
 
-/** A part is left to chance, so that a fleet that lost its server does not come back all at once. */
+/** Half of each pause is random, so that the workers that lost a server do not reconnect at the same moment. */
 export function backoff(clock: Pick<Clock, 'after'>, random: () => number): Backoff {
   let failures = 0
   return {

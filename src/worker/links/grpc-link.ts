@@ -3,12 +3,12 @@ import { FaultError } from '../../base/fault.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import { GrpcError, STATUS, type StatusCode } from '../../grpc/status.ts'
 import { heartbeatAnswerFromProto, heartbeatToProto, unregisterToProto } from '../../wire/workers/heartbeat.ts'
-import { type TaskNews, taskUpdateToProto } from '../../wire/workers/status.ts'
-import { backoff } from './backoff.ts'
-import { grpcStageResults } from './grpc-stage-results.ts'
+import { type AttemptState, taskUpdateToProto } from '../../wire/workers/report.ts'
+import { foundStageFromProto, keptStageToProto, stageQuestionToProto } from '../../wire/workers/stage.ts'
+import { type Backoff, backoff } from './backoff.ts'
 import { leaseStream } from './lease-stream.ts'
 import { outputLine } from './output-line.ts'
-import type { WorkerLink } from './worker-link.ts'
+import type { StageResults, WorkerLink } from './worker-link.ts'
 
 export interface GrpcLinkOptions {
   readonly channel: Channel
@@ -20,26 +20,27 @@ export interface GrpcLinkOptions {
 
 const SCHEDULER = '/expbuild.worker.v1.WorkerScheduler'
 const HEARTBEAT_MS = 10_000
-/** The server answers when the result is on record. */
+/** The server answers after it has recorded the result. */
 const REPORT_MS = 60_000
-const GOODBYE_MS = 5000
+const UNREGISTER_MS = 5000
 
-/** Over expbuild's WorkerScheduler and Windlass's stream. */
+/** The link over gRPC: expbuild's WorkerScheduler and Windlass's lease stream. */
 export function grpcLink(options: GrpcLinkOptions): WorkerLink {
   const { channel, clock, worker, random } = options
   const closing = new AbortController()
   const stream = leaseStream({ ...options, signal: closing.signal })
   const outputs = outputLine(options)
 
-  const update = async (attemptId: string, news: TaskNews): Promise<StatusCode> => {
+  const update = async (attemptId: string, news: AttemptState): Promise<StatusCode> => {
     const message = taskUpdateToProto({ worker, attemptId, what: news })
-    const tries = backoff(clock, random)
+    let pauses: Backoff | undefined
     for (;;) {
       const code = await codeOf(
         channel.unary(`${SCHEDULER}/UpdateTaskStatus`, message, { timeoutMs: REPORT_MS, signal: closing.signal }),
       )
-      if (closing.signal.aborted || !PASSING.has(code)) return code
-      await tries.pause(closing.signal)
+      if (closing.signal.aborted || !TEMPORARY.has(code)) return code
+      pauses ??= backoff(clock, random)
+      await pauses.pause(closing.signal)
       if (closing.signal.aborted) return code
     }
   }
@@ -47,18 +48,18 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
   return {
     open: (listener) => stream.open(listener),
     again: () => stream.again(),
-    started: (attemptId) => stream.say({ kind: 'started', attemptId }),
+    started: (attemptId) => stream.send({ kind: 'started', attemptId }),
     async report(attemptId, news) {
       outputs.ended(attemptId, 'result' in news && news.result !== undefined)
       const code = await update(attemptId, news)
       if (code !== STATUS.resourceExhausted) return code === STATUS.ok ? 'taken' : 'dropped'
-      const what = 'its result is more than the server takes in one message'
+      const what = 'its result exceeds the size of a message that the server accepts'
       return (await update(attemptId, { kind: 'fault', what, hopeless: true })) === STATUS.ok ? 'taken' : 'dropped'
     },
     output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
     prompt: (attemptId) => outputs.prompt(attemptId),
-    inputTaken: (attemptId, number) => stream.say({ kind: 'input-taken', attemptId, number }),
-    stageResults: (attemptId) => grpcStageResults({ channel, worker, attemptId }),
+    inputTaken: (attemptId, number) => stream.send({ kind: 'input-taken', attemptId, number }),
+    stageResults: (attemptId) => stageResultsOf(options, attemptId),
     async heartbeat(pulse) {
       try {
         const message = heartbeatToProto({ worker, ...pulse })
@@ -72,7 +73,9 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
     },
     async unregister() {
       stream.leave()
-      await codeOf(channel.unary(`${SCHEDULER}/UnregisterWorker`, unregisterToProto(worker), { timeoutMs: GOODBYE_MS }))
+      await codeOf(
+        channel.unary(`${SCHEDULER}/UnregisterWorker`, unregisterToProto(worker), { timeoutMs: UNREGISTER_MS }),
+      )
     },
     close() {
       closing.abort()
@@ -81,8 +84,8 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
   }
 }
 
-/** Worth saying again: the server may not have heard it. Everything else is an answer. */
-const PASSING: ReadonlySet<StatusCode> = new Set([
+/** The server may not have received the report, so it is sent again. Every other code is an answer. */
+const TEMPORARY: ReadonlySet<StatusCode> = new Set([
   STATUS.unavailable,
   STATUS.deadlineExceeded,
   STATUS.cancelled,
@@ -98,5 +101,29 @@ async function codeOf(call: Promise<unknown>): Promise<StatusCode> {
   } catch (error) {
     if (error instanceof GrpcError) return error.code
     throw error
+  }
+}
+
+const STAGES = '/windlass.worker.v1.WorkerLink'
+/** Running a stage takes less time than this, so a server that does not answer counts as having no result. */
+const STAGE_MS = 5000
+
+/** FindStage and KeepStage. A server that lacks them or cannot be reached is `unavailable`, and the stage runs. */
+const stageResultsOf = ({ channel, worker }: GrpcLinkOptions, attemptId: string): StageResults => ({
+  async get(conditions) {
+    const question = stageQuestionToProto({ worker, attemptId, conditions })
+    return foundStageFromProto(await stageCall(channel, `${STAGES}/FindStage`, question))
+  },
+  async put(conditions, result) {
+    await stageCall(channel, `${STAGES}/KeepStage`, keptStageToProto({ worker, attemptId, conditions, result }))
+  },
+})
+
+async function stageCall(channel: Channel, path: string, message: Uint8Array): Promise<Uint8Array> {
+  try {
+    return (await channel.unary(path, message, { timeoutMs: STAGE_MS })).message
+  } catch (error) {
+    if (!(error instanceof GrpcError)) throw error
+    throw new FaultError({ kind: 'unavailable', what: `${path} failed: ${error.message}` }, error)
   }
 }

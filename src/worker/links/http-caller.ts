@@ -13,11 +13,11 @@ import { FaultError, invalid } from '../../base/fault.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
-  /** With a slash first, below the server's own path. */
+  /** Begins with a slash; appended to the path of the server's URL. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
-  /** From the start to the head of the answer. */
+  /** From the start to the head of the response. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
@@ -28,31 +28,33 @@ export interface HttpAnswer {
   readonly body: Buffer
 }
 
-/** One server, over connections that are kept open. A server that cannot be reached is a fault, any answer is one. */
+/**
+ * Calls one server over persistent connections. A server that cannot be reached is a fault; any status is an answer.
+ */
 export interface HttpCaller {
   call(request: HttpRequest): Promise<HttpAnswer>
-  /** The answer's body is the caller's to read, or to destroy. */
+  /** The caller reads or destroys the body of the answer. */
   open(request: HttpRequest): Promise<IncomingMessage>
   close(): void
 }
 
 export interface HttpCallerOptions {
-  /** `http://host:port`, `https://host:port`, each with a path before ours if need be, or `unix:/path`. */
+  /** `http://host:port` or `https://host:port`, optionally with a path, or `unix:/path`. */
   readonly url: string
   readonly clock: Pick<Clock, 'after'>
   readonly tls?: { readonly [part in 'ca' | 'cert' | 'key']?: string | Buffer | undefined } & {
-    /** The name that the server must prove. */
+    /** The name that the server's certificate must have. */
     readonly serverName?: string
   }
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked for. */
+  /** May contain HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** More than any answer that is read whole. */
+/** The limit of an answer that is read whole. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
-/** A proxy may cut what is idle for longer. */
+/** Proxies may close connections that are idle for longer. */
 const KEEP_ALIVE_MS = 15_000
 
 export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {} }: HttpCallerOptions): HttpCaller {
@@ -62,11 +64,11 @@ export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {
   const settings = { ...kept, ...(socketPath === undefined && { proxyEnv: env }) }
   const agent = isSecure ? new TlsAgent(settings) : new Agent(settings)
   const send = isSecure ? requestTls : requestPlain
-  // With every request: the agent compares it with the connections that it keeps, and a reload may have changed it.
+  // Passed with every request: the agent compares it with its kept connections, and a reload may have changed it.
   const credentials = (): object => {
     if (!isSecure) return {}
     const { serverName, ...files } = tls
-    // A certificate that the settings name is trusted by itself, be it the server's own.
+    // A certificate in the settings is trusted by itself, even if it is the server's own.
     const trust = { ...files, allowPartialTrustChain: tls.ca !== undefined }
     return serverName === undefined ? trust : { ...trust, servername: serverName }
   }
@@ -78,30 +80,30 @@ export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {
   }
   const prefix = base.pathname.replace(/\/$/, '')
 
-  const once = (wish: HttpRequest): Promise<IncomingMessage> =>
+  const once = (request: HttpRequest): Promise<IncomingMessage> =>
     sendOnce(
-      { ...wish, headers: { ...always, ...wish.headers } },
-      { clock, request: (more) => send({ ...where, ...credentials(), path: `${prefix}${wish.path}`, ...more }) },
+      { ...request, headers: { ...always, ...request.headers } },
+      { clock, begin: (more) => send({ ...where, ...credentials(), path: `${prefix}${request.path}`, ...more }) },
     )
 
-  const open = async (wish: HttpRequest): Promise<IncomingMessage> => {
+  const open = async (request: HttpRequest): Promise<IncomingMessage> => {
     try {
-      return await once(wish).catch((error: unknown) => {
-        // The server closed what it took for idle, at the moment that we used it.
-        const mayRepeat = wish.body === undefined || wish.body instanceof Uint8Array
-        if (error instanceof Lost && error.isStale && mayRepeat) return once(wish)
+      return await once(request).catch((error: unknown) => {
+        // The server closed an idle connection at the moment that this request used it.
+        const mayRepeat = request.body === undefined || request.body instanceof Uint8Array
+        if (error instanceof Lost && error.isStale && mayRepeat) return once(request)
         throw error
       })
     } catch (error) {
-      wish.signal?.throwIfAborted()
+      request.signal?.throwIfAborted()
       const cause = error instanceof Lost ? error.cause : error
       throw new FaultError({ kind: 'unavailable', what: `${url}: ${(cause as Error).message}` }, cause)
     }
   }
   return {
     open,
-    async call(wish) {
-      const answer = await open(wish)
+    async call(request) {
+      const answer = await open(request)
       return { status: answer.statusCode ?? 0, headers: answer.headers, body: await wholeOf(answer, url) }
     },
     close: () => agent.destroy(),
@@ -110,14 +112,14 @@ export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {
 
 interface Sending {
   readonly clock: Pick<Clock, 'after'>
-  readonly request: (more: RequestOptions) => ClientRequest
+  readonly begin: (more: RequestOptions) => ClientRequest
 }
 
-function sendOnce(wish: HttpRequest, { clock, request }: Sending): Promise<IncomingMessage> {
-  const { method, body, signal, timeoutMs } = wish
+function sendOnce(request: HttpRequest, { clock, begin }: Sending): Promise<IncomingMessage> {
+  const { method, body, signal, timeoutMs } = request
   const length = body instanceof Uint8Array ? { 'content-length': String(body.length) } : {}
   return new Promise((resolve, reject) => {
-    const outgoing = request({ method, headers: { ...length, ...wish.headers }, ...(signal && { signal }) })
+    const outgoing = begin({ method, headers: { ...length, ...request.headers }, ...(signal && { signal }) })
     const forget = clock.after(timeoutMs, () => outgoing.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)))
     outgoing.on('response', (answer) => {
       forget()

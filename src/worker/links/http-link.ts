@@ -1,12 +1,12 @@
 import { FaultError } from '../../base/fault.ts'
 import type { HeartbeatAnswer } from '../../wire/workers/heartbeat.ts'
 import { heartbeatAnswerFromJson, heartbeatToJson } from '../../wire/workers/json/heartbeat.ts'
-import { newsToJson, printedToJson } from '../../wire/workers/json/news.ts'
-import type { TaskNews } from '../../wire/workers/status.ts'
+import { printedToJson, reportToJson } from '../../wire/workers/json/report.ts'
+import type { AttemptState } from '../../wire/workers/report.ts'
 import { httpOutputWay, type OutputWayOptions } from './http-output-way.ts'
 import type { HttpLinkOptions } from './http-questions.ts'
 import { httpRegistration } from './http-registration.ts'
-import { isPassing, isTaken, saying } from './http-saying.ts'
+import { httpReports, isTaken, isTemporary } from './http-reports.ts'
 import { httpStageResults } from './http-stage-results.ts'
 import { gatheredOutput } from './output-line.ts'
 import type { Pulse, WorkerLink } from './worker-link.ts'
@@ -16,7 +16,7 @@ const OUTPUT_MS = 10_000
 const GOODBYE_MS = 5000
 const STARTED_TRIES = 5
 
-/** Over plain HTTP, where nothing else passes: long polls for work and for orders, and a call for every word of ours. */
+/** The link over plain HTTP: long polls for leases and for orders, and a request for each report. */
 export function httpLink(options: HttpLinkOptions): WorkerLink {
   const { caller, clock, worker } = options
   const closing = new AbortController()
@@ -24,13 +24,13 @@ export function httpLink(options: HttpLinkOptions): WorkerLink {
   const own = `/api/v1/workers/${encodeURIComponent(worker)}`
   const taskPath = (attemptId: string): string => `${own}/tasks/${encodeURIComponent(attemptId)}`
 
-  const { put, say } = saying({ ...options, signal: closing.signal })
-  const report = (attemptId: string, news: TaskNews): Promise<number> =>
-    say(`${taskPath(attemptId)}/complete`, newsToJson(news))
+  const { put, send } = httpReports({ ...options, signal: closing.signal })
+  const report = (attemptId: string, news: AttemptState): Promise<number> =>
+    send(`${taskPath(attemptId)}/complete`, reportToJson(news))
 
   const post: OutputWayOptions['post'] = (attemptId, pieces) =>
     put(`${taskPath(attemptId)}/status`, printedToJson(pieces), { timeoutMs: OUTPUT_MS }).then(
-      ({ status }) => !isPassing(status),
+      ({ status }) => !isTemporary(status),
       () => false,
     )
   const open = (caughtUp: () => void) => httpOutputWay({ clock, caughtUp, post })
@@ -53,7 +53,7 @@ export function httpLink(options: HttpLinkOptions): WorkerLink {
   return {
     open: (listener) => registered.open(listener),
     again: () => registered.renew(),
-    started: (attemptId) => void say(`${taskPath(attemptId)}/status`, { state: 'running' }, STARTED_TRIES),
+    started: (attemptId) => void send(`${taskPath(attemptId)}/status`, { state: 'running' }, STARTED_TRIES),
     async report(attemptId, news) {
       outputs.ended(attemptId, 'result' in news && news.result !== undefined)
       registered.freed(attemptId)
@@ -77,9 +77,9 @@ export function httpLink(options: HttpLinkOptions): WorkerLink {
   }
 }
 
-const UNSENDABLE: TaskNews = {
+const UNSENDABLE: AttemptState = {
   kind: 'fault',
-  what: 'its result is more than the server takes in one message',
+  what: 'its result exceeds the size of a message that the server accepts',
   hopeless: true,
 }
 

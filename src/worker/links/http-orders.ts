@@ -4,35 +4,35 @@ import type { Backoff } from './backoff.ts'
 import type { LinkListener } from './worker-link.ts'
 
 export interface OrdersOptions {
-  /** Waits for what is new since; undefined for nothing. */
+  /** Long-polls for orders after number `seen`; undefined when there are none. */
   readonly ask: (seen: number) => Promise<unknown>
   readonly listener: Pick<LinkListener, 'stop' | 'order'>
   readonly pauses: Backoff
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Ends it. */
+  /** Stops the polls. */
   readonly signal: AbortSignal
 }
 
-/** A server that answers sooner than this with nothing does not let us wait. */
+/** A server that answers sooner than this without an order does not support long polls. */
 const HASTY_MS = 200
 
-/** Hears at once what the next heartbeat would say, for as long as the signal lets it. */
+/** Receives orders without waiting for the next heartbeat, until the signal is aborted. */
 export async function pollOrders({ ask, listener, pauses, clock, signal }: OrdersOptions): Promise<void> {
   let seen = 0
   let isDraining = false
   while (!signal.aborted) {
     const askedAt = clock.monotonic()
-    const answer = await ask(seen).catch(() => undefined) // the polls for work say that the server is out of reach
+    const answer = await ask(seen).catch(() => undefined) // the polls for leases report a server that cannot be reached
     if (answer === undefined) {
       if (clock.monotonic() - askedAt < HASTY_MS) await pauses.pause(signal)
       continue
     }
     pauses.reset()
-    const told = heartbeatAnswerFromJson(answer)
-    seen = told.seen ?? seen
-    for (const attemptId of told.cancel) listener.stop(attemptId, 'cancelled')
-    if (told.shouldShutdown) listener.order('shutdown')
-    else if (told.drain !== isDraining) listener.order(told.drain ? 'drain' : 'resume')
-    isDraining = told.drain
+    const answered = heartbeatAnswerFromJson(answer)
+    seen = answered.seen ?? seen
+    for (const attemptId of answered.cancel) listener.stop(attemptId, 'cancelled')
+    if (answered.shouldShutdown) listener.order('shutdown')
+    else if (answered.drain !== isDraining) listener.order(answered.drain ? 'drain' : 'resume')
+    isDraining = answered.drain
   }
 }

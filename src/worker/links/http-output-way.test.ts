@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../testing/manual-clock.ts'
-import type { StreamOutputPiece } from '../../wire/workers/stream.ts'
+import type { StreamOutputPiece } from '../../wire/workers/report.ts'
 import { httpOutputWay } from './http-output-way.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -27,12 +27,12 @@ function open() {
   const print = (attemptId: string, bytes: Buffer): void => {
     const piece: StreamOutputPiece = { worker: 'w', attemptId, stream: 'stdout', bytes, at: 0 }
     way.write(piece)
-    bytes.fill(0) // what was handed over is its owner's again
+    bytes.fill(0) // the caller may reuse its buffer
   }
   return { clock, way, posts, print, caughtUp: () => caughtUp, texts: () => posts.map(({ text }) => text) }
 }
 
-test('one message is under way at a time, and the next takes along what its attempt printed by then', async () => {
+test('one POST is sent at a time, and the next contains all output of one attempt so far', async () => {
   const { print, posts, texts } = open()
   print('a', Buffer.from('1'))
   print('a', Buffer.from('2'))
@@ -45,7 +45,7 @@ test('one message is under way at a time, and the next takes along what its atte
   expect(texts()).toEqual(['a:1', 'a:2+3', 'b:4'])
 })
 
-test('says that it is behind, and when there is room again', async () => {
+test('the state is behind while output is queued, and open again when it was sent', async () => {
   const { print, posts, way, caughtUp } = open()
   for (let i = 0; i < 10; i++) print('a', Buffer.alloc(64 * 1024))
   expect(way.state()).toBe('behind')
@@ -55,7 +55,7 @@ test('says that it is behind, and when there is room again', async () => {
   expect(caughtUp()).toBeGreaterThan(0)
 })
 
-test('what cannot be sent is lost, and for a moment nothing is tried', async () => {
+test('output that cannot be sent is dropped, and the next POST is sent after 1 s', async () => {
   const { print, posts, way, clock, texts } = open()
   print('a', Buffer.from('1'))
   print('a', Buffer.from('2'))

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
-import type { StreamOutputPiece } from '../../wire/workers/stream.ts'
+import type { StreamOutputPiece } from '../../wire/workers/report.ts'
 import type { OutputWay } from './output-line.ts'
 
-/** Waits to be sent, of all attempts together; then we are behind. */
+/** The number of unsent bytes of all attempts above which the connection is `behind`. */
 const MOST_WAITING_BYTES = 512 * 1024
-/** In one message. */
+/** The limit of one message. */
 const MOST_SENT_BYTES = 256 * 1024
 const PAUSE_MS = 1000
 
@@ -15,7 +15,7 @@ export interface OutputWayOptions {
   readonly caughtUp: () => void
 }
 
-/** What is printed, one message after the other: each takes along all that its attempt has printed by then. */
+/** Sends output, one request at a time. Each request contains everything that its attempt has printed by then. */
 export function httpOutputWay({ post, clock, caughtUp }: OutputWayOptions): OutputWay {
   let waiting: StreamOutputPiece[] = []
   let bytes = 0

@@ -15,22 +15,22 @@ export interface HttpLinkOptions {
 
 export const WAIT_SECONDS = 30
 const REGISTER_MS = 20_000
-/** A server that is gone without a word is noticed so long after it should have answered. */
+/** The time after the end of a long poll until a silent server counts as lost. */
 const LATE_MS = 10_000
 
-/** The server's yes. */
+/** An accepted registration. */
 export interface Registered {
   readonly slots: number
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Throws `unavailable` for what may pass, and `denied` for what will not. */
+/** Throws `unavailable` for temporary errors and `denied` for permanent ones. */
 export async function registerByHttp(
   options: HttpLinkOptions & { readonly signal: AbortSignal },
   listener: LinkListener,
 ): Promise<Registered> {
   const { caller, worker, hostname, signal } = options
-  const registration = { ...listener.registration(), prefetch: 0 } // nobody could tell us to begin
+  const registration = { ...listener.registration(), prefetch: 0 } // HTTP has no message that starts a prefetched attempt
   const said = { name: worker, hostname, runtime: 'none' as const, registration }
   const { status, body } = await caller.call({
     method: 'POST',
@@ -52,7 +52,7 @@ interface AskingParts {
   readonly displaced: (what: string) => void
 }
 
-/** Asks, and waits for the answer: undefined for nothing, and a fault for what is no answer. */
+/** Sends a long poll. Returns undefined for an empty answer, and throws a fault for an error. */
 export function asking({ caller, worker }: HttpLinkOptions, { headers, unknown, displaced }: AskingParts) {
   const own = `/api/v1/workers/${encodeURIComponent(worker)}`
   return async (what: string, within: AbortSignal): Promise<unknown> => {
@@ -67,7 +67,7 @@ export function asking({ caller, worker }: HttpLinkOptions, { headers, unknown, 
   }
 }
 
-/** What does not pass by itself, in words for who started the worker. */
+/** Errors that no retry can fix, explained for the operator of the worker. */
 const FINAL: Readonly<Record<number, string>> = {
   400: 'the server does not take our registration',
   401: 'the server does not know who we are',
@@ -79,14 +79,14 @@ const FINAL: Readonly<Record<number, string>> = {
 
 const MOST_WORDS = 500
 
-/** A server of ours says why in JSON, a proxy in whatever it likes. */
+/** Windlass servers state the reason in JSON, proxies in any format. */
 function wordsIn(body: Buffer): string {
   const text = body.toString().slice(0, 10_000)
   try {
     const { error } = JSON.parse(text)
     if (typeof error?.message === 'string') return error.message.slice(0, MOST_WORDS)
   } catch {
-    // it is no JSON
+    // not JSON
   }
   return text.slice(0, MOST_WORDS)
 }

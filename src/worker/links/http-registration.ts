@@ -13,29 +13,29 @@ import {
 import { type WorkPolls, workPolls } from './http-work-polls.ts'
 import type { LinkListener } from './worker-link.ts'
 
-/** That the server knows us, and all that waits for its answers while it does. */
+/** The registration of this worker, and the long polls that depend on it. */
 export interface HttpRegistration {
   open(listener: LinkListener): void
-  /** To be sent along by whoever speaks for this registration. */
+  /** Sent with every request under this registration. */
   headers(): Readonly<Record<string, string>>
-  /** Registers anew: the server has lost us, or there is more to say. */
+  /** Registers again: the server has lost this worker, or the registration has changed. */
   renew(): void
-  /** Another worker of our name has come, and was told so by these headers. */
+  /** Another worker with the same name has registered: the server answered so to a request with these headers. */
   displaced(headers: Readonly<Record<string, string>>): void
-  /** It has ended here: its slot is free, though the server has not heard of it yet. */
+  /** The attempt has ended. Its slot is free, although the server has no report yet. */
   freed(attemptId: string): void
-  /** Asks for nothing more. */
+  /** Sends no further polls. */
   quiet(): void
-  /** We are about to say goodbye. */
+  /** The worker is about to deregister. */
   leave(): void
 }
 
 export interface HttpRegistrationOptions extends HttpLinkOptions {
-  /** Ends it for good. */
+  /** Closes the registration permanently. */
   readonly signal: AbortSignal
 }
 
-/** One registration, from the server's yes to the moment when another is needed. */
+/** One registration, from its acceptance until another is needed. */
 interface Life {
   readonly over: AbortController
   readonly headers: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ interface Life {
 export function httpRegistration(options: HttpRegistrationOptions): HttpRegistration {
   const { clock, random, signal } = options
   const pauses = backoff(clock, random)
-  /** What takes a slot here, whatever becomes of registrations. */
+  /** The attempts in a slot, independent of registrations. */
   const held = new Set<string>()
   let life: Life | undefined
   let isLeaving = false
@@ -111,7 +111,7 @@ interface LifeParts {
   readonly giveUp: (error: Error) => void
 }
 
-/** Asks for work and for orders; done when the server does not know us any more, or we do not want it to. */
+/** Polls for leases and for orders; resolves when the registration has ended. */
 function beginLife(
   options: HttpRegistrationOptions,
   { listener, registered: { slots, headers }, held, giveUp }: LifeParts,

@@ -9,7 +9,7 @@ import { httpStageResults } from './http-stage-results.ts'
 
 const PATH = '/api/v1/workers/w1/tasks/t.1.1/stage'
 
-/** A server that keeps one stage result, until it is told to fail. */
+/** A server that stores one stage result, until the test makes it fail. */
 async function server() {
   const answers = { status: 200 }
   const kept = new Map<string, string>()
@@ -38,7 +38,7 @@ async function server() {
   return { answers, results: httpStageResults({ caller, path: PATH }) }
 }
 
-test('a stage result comes back under the same conditions', async () => {
+test('a stage result is returned only for the same conditions', async () => {
   const { results } = await server()
   expect(await results.get('["c","gcc 12"]')).toBeUndefined()
   await results.put('["c","gcc 12"]', Buffer.from([0, 255, 10]))
@@ -46,7 +46,7 @@ test('a stage result comes back under the same conditions', async () => {
   expect(await results.get('["c","gcc 13"]')).toBeUndefined()
 })
 
-test.each([403, 404, 500, 503, 0])('a server that answers %i makes no task fail', async (status) => {
+test.each([403, 404, 500, 503, 0])('a server response of %i makes get and put fail as unavailable', async (status) => {
   const { answers, results } = await server()
   answers.status = status
   for (const asked of [results.get('x'), results.put('x', Buffer.from('x'))])

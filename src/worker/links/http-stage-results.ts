@@ -9,10 +9,10 @@ export interface HttpStageOptions {
   readonly path: string
 }
 
-/** A stage can be run in less time than this: a server that does not answer has no result. */
+/** Running a stage takes less time than this, so a server that does not answer counts as having no result. */
 const CALL_MS = 5000
 
-/** GET and PUT of …/tasks/{tid}/stage. A server without this route is `unavailable`: the stage is run. */
+/** GET and PUT of …/tasks/{tid}/stage. A server without this route is `unavailable`, and the stage runs. */
 export const httpStageResults = ({ caller, path }: HttpStageOptions): StageResults => ({
   async get(conditions) {
     const query = `?conditions=${encodeURIComponent(conditions)}`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../testing/manual-clock.ts'
-import type { LeaseMessage } from '../../wire/workers/lease.ts'
+import type { LeaseMessage } from '../../wire/workers/lease-stream.ts'
 import { backoff } from './backoff.ts'
 import { workPolls } from './http-work-polls.ts'
 
@@ -50,7 +50,7 @@ function open(slots: number) {
   return { clock, asked, got, failures, ending, polls, free, sizes: () => asked.map(({ most }) => most) }
 }
 
-test('every free slot is asked for by one question, and by no two', async () => {
+test('every free slot is covered by exactly one poll', async () => {
   const { asked, got, free, sizes } = open(4)
   expect(sizes()).toEqual([4])
   await asked[0]?.answer('a', 'b')
@@ -58,7 +58,7 @@ test('every free slot is asked for by one question, and by no two', async () => 
     ['a', 'b'],
     [4, 2],
   ])
-  free('a') // while the other two are waited for
+  free('a') // while the poll for two slots is open
   expect(sizes()).toEqual([4, 2, 1])
   await asked[2]?.answer('c')
   expect(sizes()).toEqual([4, 2, 1])
@@ -68,7 +68,7 @@ test('every free slot is asked for by one question, and by no two', async () => 
   expect(sizes()).toEqual([4, 2, 1])
 })
 
-test('a server that cannot be asked is asked again after a pause, which grows', async () => {
+test('a failed poll is repeated after a pause that grows', async () => {
   const { asked, clock, failures, sizes } = open(2)
   await asked[0]?.fail()
   expect([failures.length, sizes()]).toEqual([1, [2]])
@@ -83,18 +83,18 @@ test('a server that cannot be asked is asked again after a pause, which grows', 
   expect(sizes()).toEqual([2, 2, 2])
 })
 
-test('a server that does not let us wait is not asked without a pause', async () => {
+test('a poll answered early without leases is repeated only after a pause', async () => {
   const { asked, clock, sizes } = open(1)
   await asked[0]?.answer()
   expect(sizes()).toEqual([1])
   clock.advance(100)
   await settled()
   clock.advance(1000)
-  await asked[1]?.answer() // this one let us wait
+  await asked[1]?.answer() // this poll was held for 1 s
   expect(sizes()).toEqual([1, 1, 1])
 })
 
-test('a quiet worker hangs up, asks for nothing more, and still takes what was on its way', async () => {
+test('a quiet worker aborts its poll, polls no more, and still accepts leases that were already sent', async () => {
   const { asked, polls, got, free, sizes } = open(2)
   polls.quiet()
   expect(asked[0]?.signal.aborted).toBe(true)

@@ -1,34 +1,34 @@
 import type { Clock } from '../../base/clock.ts'
-import type { LeaseMessage } from '../../wire/workers/lease.ts'
+import type { LeaseMessage } from '../../wire/workers/lease-stream.ts'
 import type { Backoff } from './backoff.ts'
 
 /**
- * Asks for work with as many long polls as it takes that every free slot is asked for by one of them: a slot that falls
- * free while others are waited for gets a question of its own.
+ * Requests leases by long polls, so that every free slot is covered by one poll. A slot that becomes free while others
+ * are being polled for gets its own poll.
  */
 export interface WorkPolls {
-  /** Asks for what nobody asks for yet. */
+  /** Polls for the free slots that no poll covers yet. */
   fill(): void
-  /** Nothing more is asked for; what waits for an answer hangs up. */
+  /** Aborts all polls. */
   quiet(): void
 }
 
 export interface WorkPollsOptions {
   readonly slots: number
-  /** What takes a slot; what comes is added to it, and what has ended is for others to take out. */
+  /** The attempts in a slot. New leases are added here; the owner removes ended attempts. */
   readonly held: Set<string>
-  /** Waits for up to so many tasks; throws when the server cannot be asked. */
+  /** A long poll for up to this many leases; throws when the server cannot be reached. */
   readonly ask: (most: number, signal: AbortSignal) => Promise<readonly LeaseMessage[]>
   readonly leases: (leases: readonly LeaseMessage[]) => void
-  /** Tried again after a pause. */
+  /** Called before a retry after a pause. */
   readonly failed: (error: unknown) => void
   readonly pauses: Backoff
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Ends it. */
+  /** Stops the polls. */
   readonly signal: AbortSignal
 }
 
-/** A server that answers sooner than this with nothing does not let us wait. */
+/** A server that answers sooner than this without a lease does not support long polls. */
 const HASTY_MS = 200
 
 export function workPolls(options: WorkPollsOptions): WorkPolls {

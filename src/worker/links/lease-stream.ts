@@ -8,7 +8,7 @@ import {
   type StreamWorkerMessage,
   serverMessageFromProto,
   workerMessageToProto,
-} from '../../wire/workers/stream.ts'
+} from '../../wire/workers/lease-stream.ts'
 import { backoff } from './backoff.ts'
 import type { LinkListener } from './worker-link.ts'
 
@@ -16,20 +16,22 @@ export interface LeaseStreamOptions {
   readonly channel: Channel
   readonly clock: Clock
   readonly random: () => number
-  /** Ends it for good. */
+  /** Closes the stream permanently. */
   readonly signal: AbortSignal
 }
 
-/** The stream that leases come by. It is a registration: when it breaks, another is made with what we run then. */
+/**
+ * The stream that delivers leases. Opening it registers the worker, again after every break, with the attempts it runs.
+ */
 export interface LeaseStream {
   open(listener: LinkListener): void
-  /** Dropped when there is no stream: registering anew says it all. */
-  say(word: StreamWorkerMessage): void
-  /** The server does not know us any more. */
+  /** Discards the message when there is no stream: the next registration contains the same state. */
+  send(message: StreamWorkerMessage): void
+  /** Registers again, because the server has lost this worker. */
   renew(): void
-  /** We have something else to say of ourselves. */
+  /** Registers again, because the registration has changed. */
   again(): void
-  /** We are about to say goodbye: that the stream ends then is no loss. */
+  /** The worker is about to deregister. After that the end of the stream is not an error. */
   leave(): void
 }
 
@@ -46,10 +48,10 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
     call = channel.open(PATH, { signal })
     call.write(workerMessageToProto({ kind: 'register', registration: listener.registration() }))
     for await (const message of call) {
-      const word = serverMessageFromProto(message)
-      if (word.kind === 'registered') tries.reset()
-      tell(listener, word)
-      if (word.kind === 'order' && word.order === 'register') return
+      const received = serverMessageFromProto(message)
+      if (received.kind === 'registered') tries.reset()
+      notify(listener, received)
+      if (received.kind === 'order' && received.order === 'register') return
     }
   }
 
@@ -73,12 +75,12 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
 
   return {
     open: (listener) => void keep(listener),
-    say: (word) => void call?.write(workerMessageToProto(word)),
-    renew: () => call?.cancel('the server does not know us'),
+    send: (message) => void call?.write(workerMessageToProto(message)),
+    renew: () => call?.cancel('the server has forgotten this worker'),
     again() {
-      if (call === undefined) return // it is about to be said
+      if (call === undefined) return // the next stream registers anyway
       isAgain = true
-      call.cancel('we have more to say of ourselves')
+      call.cancel('the registration has changed')
     },
     leave() {
       isLeaving = true
@@ -86,25 +88,25 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
   }
 }
 
-function tell(listener: LinkListener, word: StreamServerMessage): void {
-  switch (word.kind) {
+function notify(listener: LinkListener, message: StreamServerMessage): void {
+  switch (message.kind) {
     case 'registered':
       return listener.registered()
     case 'leases':
-      return listener.leases(word.leases)
+      return listener.leases(message.leases)
     case 'begin':
-      return listener.begin(word.attemptId)
+      return listener.begin(message.attemptId)
     case 'stop':
-      return listener.stop(word.attemptId, word.why)
+      return listener.stop(message.attemptId, message.why)
     case 'order':
-      return listener.order(word.order)
+      return listener.order(message.order)
     case 'input':
-      return listener.input(word.input)
+      return listener.input(message.input)
     case 'unknown':
   }
 }
 
-/** What does not pass by itself, in words for who started the worker. */
+/** Errors that no retry can fix, explained for the operator of the worker. */
 const FINAL: Partial<Record<StatusCode, string>> = {
   [STATUS.invalidArgument]: 'the server does not take our registration',
   [STATUS.outOfRange]: 'the server does not take our registration',

@@ -2,29 +2,29 @@ import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { outputPieceToProto, type StreamOutputPiece } from '../../wire/workers/stream.ts'
+import { outputPieceToProto, type StreamOutputPiece } from '../../wire/workers/report.ts'
 
 const PATH = '/windlass.worker.v1.WorkerLink/ReportOutput'
-/** What comes in such a time goes as one piece, unless it is as much as one may be. */
+/** Output within this time is sent as one piece, up to `PIECE_BYTES`. */
 const GATHERED_MS = 20
 const PIECE_BYTES = 64 * 1024
 /** Bytes of each stream that are held while the server is behind or not yet connected. */
 const HELD_BYTES = 4 * PIECE_BYTES
 const FIRST_BYTES = 1024
-/** After a stream broke, and after one that the server does not know. */
+/** The pause after a broken stream, and after a server without this method. */
 const PAUSE_MS = 1000
 const LONG_PAUSE_MS = 5 * 60_000
 
 /**
- * What commands print, on its way to who watches. Nothing waits for it: what the server has no time for is lost, and so
- * is what is printed while there is no stream. Each piece says where it belongs, so the server knows what is lacking.
+ * Sends the output of running commands to clients that follow it. Commands never wait for it: output is dropped while
+ * the server is slow or there is no stream. Each piece contains its offset, so that the server detects gaps.
  */
 export interface OutputLine {
-  /** The bytes are read at once. */
+  /** Copies the bytes before it returns. */
   print(attemptId: string, stream: StreamOutputPiece['stream'], bytes: Uint8Array): void
-  /** Somebody waits for what it prints: it goes as soon as what came with it has come. */
+  /** A client follows the attempt interactively: its output is sent at the end of each event loop turn. */
   prompt(attemptId: string): void
-  /** It prints nothing more. What is in its result need not be sent any more. */
+  /** The attempt has ended. Output that its result contains is not sent. */
   ended(attemptId: string, hasResult: boolean): void
   close(): void
 }
@@ -35,14 +35,14 @@ export interface OutputLineOptions {
   readonly worker: string
 }
 
-/** What one stream of one attempt has printed since its last piece. */
+/** The output of one stream of one attempt since its last piece. */
 interface Gathered {
   readonly stream: StreamOutputPiece['stream']
   buffer: Buffer
   length: number
-  /** With what is gathered. */
+  /** All bytes so far, including the gathered ones. */
   printed: number
-  /** Somebody waits for it; and it is about to be sent. */
+  /** `isPrompt`: a client follows it interactively. `isDue`: it is sent at the end of this turn. */
   isPrompt: boolean
   isDue: boolean
 }
@@ -55,11 +55,11 @@ export const outputLine = ({ channel, clock, worker }: OutputLineOptions): Outpu
 export interface GatheredOptions {
   readonly clock: Clock
   readonly worker: string
-  /** The way to the server; it says when there is room again after it was behind. */
+  /** Opens the connection to the server, which calls back when it accepts output again. */
   readonly open: (caughtUp: () => void) => OutputWay
 }
 
-/** The same by whatever way. */
+/** Gathers output for any kind of connection. */
 export function gatheredOutput({ clock, worker, open }: GatheredOptions): OutputLine {
   const attempts = new Map<string, Streams>()
   const way = open(() => sendAll())
@@ -78,7 +78,7 @@ export function gatheredOutput({ clock, worker, open }: GatheredOptions): Output
       sendAll()
     })
   }
-  /** At the end of the loop turn: a program that writes much writes it in few pieces then. */
+  /** Sends at the end of the event loop turn, so that many small writes of a program become few pieces. */
   const sendNow = (attemptId: string, gathered: Gathered): void => {
     if (gathered.isDue) return
     gathered.isDue = true
@@ -130,7 +130,7 @@ const nothing = (stream: StreamOutputPiece['stream']): Gathered => ({
   isDue: false,
 })
 
-/** As much as there is room for. */
+/** Sends as many bytes as the connection accepts. */
 function sendBy(way: OutputWay, from: Pick<StreamOutputPiece, 'worker' | 'attemptId'>, gathered: Gathered): void {
   const { stream, buffer, printed } = gathered
   const start = printed - gathered.length
@@ -145,7 +145,7 @@ function sendBy(way: OutputWay, from: Pick<StreamOutputPiece, 'worker' | 'attemp
   gathered.length -= sent
 }
 
-/** When there is no room left, the server was behind: of what waits the newest is kept. */
+/** When the buffer is full because the server is slow, the older bytes are dropped. */
 function gather(gathered: Gathered, part: Uint8Array): void {
   if (gathered.length + part.length > HELD_BYTES) gathered.length = 0
   const length = gathered.length + part.length
@@ -161,14 +161,14 @@ function gather(gathered: Gathered, part: Uint8Array): void {
 }
 
 export interface OutputWay {
-  /** `behind`: there will be room. `none`: what would go is lost. */
+  /** `behind`: accepts output again later. `none`: output is dropped. */
   state(): 'open' | 'behind' | 'none'
-  /** Its bytes are read at once. */
+  /** Copies the bytes before it returns. */
   write(piece: StreamOutputPiece): void
   close(): void
 }
 
-/** One stream for all attempts, opened when there is something to say. */
+/** One stream for all attempts, opened by the first output. */
 function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): OutputWay {
   let call: ClientCall | undefined
   let isBehind = false
@@ -198,7 +198,7 @@ function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): OutputWay 
           isBehind = false
           caughtUp()
         },
-        () => {}, // it is over
+        () => {}, // the stream has ended
       )
     },
     close() {

@@ -1,55 +1,56 @@
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../wire/workers/heartbeat.ts'
 import type { InputMessage } from '../../wire/workers/input.ts'
-import type { LeaseMessage } from '../../wire/workers/lease.ts'
+import type { AttemptStop, LeaseMessage, OrderKind } from '../../wire/workers/lease-stream.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
-import type { TaskNews } from '../../wire/workers/status.ts'
-import type { AttemptStop, OrderKind } from '../../wire/workers/stream.ts'
+import type { AttemptState } from '../../wire/workers/report.ts'
 
-/** A worker's connection to its server. It reconnects by itself; callers need not know when it is down. */
+/** A worker's connection to its server. It reconnects by itself; its state is not visible to callers. */
 export interface WorkerLink {
-  /** Registers, and again whenever the server has lost us, until it is closed. */
+  /** Registers, and again whenever the server has lost this worker, until the link is closed. */
   open(listener: LinkListener): void
-  /** Registers anew, with what we have to say of ourselves now. A link that cannot says it when it is opened next. */
+  /** Registers again with the current registration. A link without this does so when it reconnects. */
   again?(): void
-  /** The command runs. Nobody waits for it: that it ended says as much. */
+  /** The command runs. Not retried, because the report of its end implies it. */
   started(attemptId: string): void
-  /** Says it until it is answered. `dropped`: the attempt was not ours any more, or the link was closed. */
-  report(attemptId: string, news: TaskNews): Promise<'taken' | 'dropped'>
-  /** What was printed, for people who watch; lost when the server is behind. The bytes are read at once. */
+  /** Retries until the server answers. `dropped`: the lease was lost, or the link was closed. */
+  report(attemptId: string, news: AttemptState): Promise<'taken' | 'dropped'>
+  /**
+   * Sends output to clients that follow it, and drops it when the server is slow. Copies the bytes before it returns.
+   */
   output(attemptId: string, stream: 'stdout' | 'stderr', bytes: Uint8Array): void
-  /** Somebody waits for what it prints: it goes at once from now on. A link that cannot does as with all others. */
+  /** A client follows the attempt interactively: output is sent without delay. A link without this delays it. */
   prompt?(attemptId: string): void
-  /** What was done to it has reached it, up to this number. */
+  /** The program has received all input events up to this number. */
   inputTaken?(attemptId: string, number: number): void
-  /** Results of the first stage of the attempt's task, as the server keeps them. */
+  /** Results of the first stage of the attempt's task, stored by the server. */
   stageResults(attemptId: string): StageResults
-  /** Undefined when the server could not be reached, or did not know us: then we register again. */
+  /** Returns undefined when the server could not be reached or has lost this worker; the link then registers again. */
   heartbeat(pulse: Pulse): Promise<HeartbeatAnswer | undefined>
-  /** Says goodbye, if there is anybody to hear it. */
+  /** Deregisters, if the server can be reached. */
   unregister(): Promise<void>
   close(): void
 }
 
 export type Pulse = Omit<HeartbeatMessage, 'worker'>
 
-/** What a link tells its worker. */
+/** The calls of a link to its worker. */
 export interface LinkListener {
-  /** What to say of ourselves, with what we run now. */
+  /** The current registration, with the attempts that run now. */
   registration(): WorkerRegistration
   registered(): void
   leases(leases: readonly LeaseMessage[]): void
   begin(attemptId: string): void
   stop(attemptId: string, why: AttemptStop): void
   order(order: OrderKind): void
-  /** Somebody does something to an attempt. */
+  /** A client has sent input to an attempt. */
   input(input: InputMessage): void
-  /** It is tried again. */
+  /** The connection was lost; the link reconnects. */
   lost(error: unknown): void
-  /** The server will not have us, and asking again does not help. */
+  /** The server refuses this worker permanently. */
   refused(error: Error): void
 }
 
-/** Results of the first stage of one attempt's task, kept by the server. The conditions are those of this worker. */
+/** Results of the first stage of one attempt's task, stored by the server. The conditions are those of this worker. */
 export interface StageResults {
   get(conditions: string): Promise<Uint8Array | undefined>
   put(conditions: string, result: Uint8Array): Promise<void>

@@ -1,15 +1,15 @@
 import type { Digest } from '../../base/digest.ts'
 
-/** Bytes that an attempt made, under their digest. They are read when they are needed, and may be read again. */
+/** An output of an attempt. Its bytes are read on demand, and may be read more than once. */
 export interface OutputBlob {
   readonly digest: Digest
   whole(): Promise<Uint8Array>
   pieces(): AsyncIterable<Uint8Array>
 }
 
-/** Where a worker puts what its attempts made. */
+/** Where a worker stores outputs. */
 export interface BlobTarget {
-  /** Resolves when all are held; what is held already need not be sent. */
+  /** Resolves when the store holds all of them. Blobs that it already holds are not sent. */
   store(blobs: readonly OutputBlob[], signal: AbortSignal): Promise<void>
 }
 

@@ -31,7 +31,7 @@ interface CollectedCommandOutputs {
   readonly blobs: readonly OutputBlob[]
 }
 
-/** A room with something in it, beside a file that no room has any business with. */
+/** A room with these files, beside a file outside of the room that must not be readable. */
 function roomWith(fill: (at: (path: string) => string) => void) {
   const folder = scratch()
   const root = join(folder.path, 'root')
@@ -65,7 +65,7 @@ const pathsOf = ({ outputs }: CollectedCommandOutputs): string[] => {
   return outputs.files.map(({ path }) => path)
 }
 
-/** All that the directory digest leads to, as paths. */
+/** All paths below the directory digest. */
 async function treeOf({ outputs, blobs }: CollectedCommandOutputs): Promise<string[]> {
   const held = new Map(blobs.map((blob) => [formatDigest(blob.digest), blob]))
   const walk = async (digest: Digest, path: string): Promise<string[]> => {
@@ -83,7 +83,7 @@ async function treeOf({ outputs, blobs }: CollectedCommandOutputs): Promise<stri
   return outputs.root === undefined ? [] : (await walk(outputs.root, '')).sort()
 }
 
-test('paths are taken from the working directory, directories whole, and what is not there is left out', async () => {
+test('paths are relative to the working directory, directories are collected whole, and absent paths are omitted', async () => {
   using room = roomWith((at) => {
     writeFileSync(at('w/a.txt'), 'a')
     writeFileSync(at('w/d/b'), 'b', { mode: 0o755 })
@@ -98,7 +98,7 @@ test('paths are taken from the working directory, directories whole, and what is
   expect(await treeOf(collected)).toEqual(['a.txt', 'd/b', 'd/empty/'])
 })
 
-test('nothing wanted, or nothing found, is nothing', async () => {
+test('without requested outputs, or without matches, no outputs and no blobs are collected', async () => {
   using room = filled('a')
   const nothing = { root: undefined, files: [], symlinks: [], problem: undefined }
   expect(await room.collect({})).toEqual({ outputs: nothing, blobs: [] })
@@ -117,12 +117,12 @@ test.each<[string[], string[]]>([
     ['?.[a-o]', 'd/e'],
     ['d/e/c.txt', 'x.o'],
   ],
-])('the patterns %j take %j', async (globs, expected) => {
+])('the patterns %j match %j', async (globs, expected) => {
   using room = filled('a.txt', 'x.o', 'd/b.txt', 'd/e/c.txt', 'd/.hidden', '.top')
   expect(pathsOf(await room.collect({ globs }))).toEqual(expected)
 })
 
-test('a pattern without ** looks no deeper than it can fit: a huge tree beside it costs nothing', async () => {
+test('a pattern without ** does not enter directories below its depth, so a huge directory costs nothing', async () => {
   using room = roomWith((at) => {
     for (let i = 0; i < 3000; i++) writeFileSync(at(`many/${i}`), '')
     writeFileSync(at('out.txt'), 'x')
@@ -133,12 +133,12 @@ test('a pattern without ** looks no deeper than it can fit: a huge tree beside i
   )
 })
 
-test('a pattern made to take long does not', async () => {
+test('a pattern with 1,000 wildcards is matched in bounded time', async () => {
   using room = filled(`${'a'.repeat(200)}`)
   expect(pathsOf(await room.collect({ globs: [`${'*a'.repeat(1000)}b`, `${'**/'.repeat(1000)}b`] }))).toEqual([])
 })
 
-test('names that mean something to a program are only names', async () => {
+test('__proto__, -rf, spaces and line breaks are valid file names', async () => {
   using room = filled('__proto__', 'constructor/toString', ' ', '-rf', 'a\nb')
   const collected = await room.collect({ globs: ['**'] })
   expect(pathsOf(collected)).toEqual([' ', '-rf', '__proto__', 'a\nb', 'constructor/toString'])
@@ -160,7 +160,7 @@ describe('symlinks', () => {
     })
 
   test.each(['to-file', 'to-directory', 'passwd', 'climbing'])(
-    'are refused where they are not wanted: %s',
+    "symlinks: 'refuse' refuses the symlink %s",
     async (path) => {
       using room = linked()
       const { outputs, blobs } = await room.collect({ paths: [path] })
@@ -169,7 +169,7 @@ describe('symlinks', () => {
     },
   )
 
-  test('are kept as they are where they lead to neighbours', async () => {
+  test("symlinks: 'keep' keeps relative symlinks unchanged", async () => {
     using room = linked()
     const collected = await room.collect({ paths: ['to-file', 'to-directory', 'dangling'], symlinks: 'keep' })
     expect(collected.outputs.symlinks).toEqual([
@@ -180,13 +180,16 @@ describe('symlinks', () => {
     expect(await treeOf(collected)).toEqual(['dangling -> nowhere', 'to-directory -> real', 'to-file -> real/file'])
   })
 
-  test.each(['passwd', 'climbing'])('are not kept where they lead out: %s', async (path) => {
-    using room = linked()
-    const { outputs } = await room.collect({ paths: [path], symlinks: 'keep' })
-    expect(outputs.problem).toContain('is a symlink that leads out of the outputs')
-  })
+  test.each(['passwd', 'climbing'])(
+    "symlinks: 'keep' refuses a symlink that leads out of the outputs: %s",
+    async (path) => {
+      using room = linked()
+      const { outputs } = await room.collect({ paths: [path], symlinks: 'keep' })
+      expect(outputs.problem).toContain('is a symlink that leads out of the outputs')
+    },
+  )
 
-  test('are followed to what they lead to', async () => {
+  test("symlinks: 'follow' collects the targets", async () => {
     using room = roomWith((at) => {
       writeFileSync(at('real/file'), 'content')
       symlinkSync('real/file', at('to-file'))
@@ -203,21 +206,24 @@ describe('symlinks', () => {
     ['two-steps', 'leads nowhere, or out of the room'],
     ['dangling', 'leads nowhere, or out of the room'],
     ['loop', 'leads nowhere, or out of the room'],
-    ['real', 'holds itself by way of a symlink'],
-  ])('are not followed out of the room, or round and round: %s', async (path, words) => {
+    ['real', 'contains itself through a symlink'],
+  ])("symlinks: 'follow' refuses a symlink out of the room, a dangling one and a loop: %s", async (path, words) => {
     using room = linked()
     const { outputs, blobs } = await room.collect({ paths: [path], symlinks: 'follow' })
     expect(outputs.problem).toContain(words)
     expect(blobs).toEqual([])
   })
 
-  test.each(['keep', 'follow', 'refuse'] as const)('on the way to an output do not lead out (%s)', async (symlinks) => {
-    using room = roomWith((at) => symlinkSync('..', at('out')))
-    const { outputs } = await room.collect({ paths: ['out/secret'], symlinks })
-    expect(outputs.problem).toContain('lies behind a symlink that leads out of the room')
-  })
+  test.each(['keep', 'follow', 'refuse'] as const)(
+    'a parent directory that is a symlink out of the room is refused (%s)',
+    async (symlinks) => {
+      using room = roomWith((at) => symlinkSync('..', at('out')))
+      const { outputs } = await room.collect({ paths: ['out/secret'], symlinks })
+      expect(outputs.problem).toContain('lies behind a symlink that leads out of the room')
+    },
+  )
 
-  test('are not entered by patterns', async () => {
+  test('patterns do not enter symlinks', async () => {
     using room = roomWith((at) => {
       writeFileSync(at('real/file'), '')
       symlinkSync('real', at('link'))
@@ -226,15 +232,15 @@ describe('symlinks', () => {
     expect(pathsOf(await room.collect({ globs: ['**/file', '*/passwd', 'slash/etc/passwd'] }))).toEqual(['real/file'])
   })
 
-  test('a link that is kept cannot be a directory as well', async () => {
+  test('a path behind a kept symlink is refused', async () => {
     using room = linked()
     const { outputs } = await room.collect({ paths: ['to-directory', 'to-directory/file'], symlinks: 'keep' })
     expect(outputs.problem).toContain('lies behind another that is no directory')
   })
 })
 
-describe('what is not carried out', () => {
-  test('a special file is refused when it is wanted, and let be when it is not', async () => {
+describe('special files and limits', () => {
+  test('a special file is refused when it matches, and ignored otherwise', async () => {
     using room = roomWith((at) => {
       execFileSync('mkfifo', [at('pipe')])
       writeFileSync(at('a.txt'), '')
@@ -244,7 +250,7 @@ describe('what is not carried out', () => {
     expect(outputs.problem).toBe('the output "pipe" is neither a file nor a directory nor a symlink')
   })
 
-  test('too many files, too many bytes, and a sparse file that claims them', async () => {
+  test('more than mostFiles files, more than mostBytes bytes and a sparse file of 1 TiB are refused', async () => {
     using room = roomWith((at) => {
       for (let i = 0; i < 5; i++) writeFileSync(at(`f${i}`), 'xxxxx')
       writeFileSync(at('sparse'), '')
@@ -260,28 +266,28 @@ describe('what is not carried out', () => {
     expect((await room.collect({ paths: ['sparse'] })).outputs.problem).toContain('more than 1073741824 bytes')
   })
 
-  test('names that are not text, and the one that is ours', async () => {
+  test('a file name that is not UTF-8 and the reserved name .windlass are refused', async () => {
     using room = roomWith((at) => {
       writeFileSync(at('.windlass/run.stdout'), 'forged')
       mkdirSync(at('d'))
       writeFileSync(Buffer.concat([Buffer.from(`${at('d/x')}`), Buffer.of(0xff)]), '')
     })
-    expect((await room.collect({ globs: ['.*'] })).outputs.problem).toContain('has a name that is ours')
+    expect((await room.collect({ globs: ['.*'] })).outputs.problem).toContain('has a reserved name')
     expect((await room.collect({ paths: ['d'] })).outputs.problem).toContain('not UTF-8')
   })
 
-  test('a hard link is a file like any other', async () => {
+  test('a hard link is collected as a file, and its content once', async () => {
     using room = roomWith((at) => {
       writeFileSync(at('a'), 'same')
       linkSync(at('a'), at('b'))
     })
     const collected = await room.collect({ globs: ['?'] })
     expect(pathsOf(collected)).toEqual(['a', 'b'])
-    expect(collected.blobs).toHaveLength(2) // the content, and the directory
+    expect(collected.blobs).toHaveLength(2) // the content and the directory
   })
 })
 
-test('a link that says where the command saw its room leads there, by any name that it had for it', async () => {
+test('an absolute symlink to a path where the command saw its room is followed inside the room', async () => {
   using room = roomWith((at) => {
     writeFileSync(at('out/a'), 'a')
     symlinkSync('/job/a', at('out/by-place'))

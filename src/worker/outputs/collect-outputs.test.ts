@@ -13,7 +13,8 @@ import { directoryFromProto, directoryToProto, treeFromProto } from '../../wire/
 import { actionTask, type Wanted, wanting } from '../tasks.fixture.ts'
 import { scratch } from '../trees.fixture.ts'
 import type { OutputBlob } from './blob-target.ts'
-import { type Collected, collectOutputs } from './collect-outputs.ts'
+import { collectOutputs } from './collect-outputs.ts'
+import type { Collected } from './output-collector.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
@@ -33,7 +34,7 @@ const any = (...paths: string[]): Wanted => ({ kind: 'any', paths })
 const collect = (root: string, task: CommandTask, more = rules): Promise<Collected> =>
   collectOutputs({ task, root }, { bulk, rules: more }, never)
 
-/** A room with these files in it. */
+/** A room with these files. */
 function roomWith(files: Readonly<Record<string, string | Uint8Array>>) {
   const room = scratch()
   for (const [path, content] of Object.entries(files)) {
@@ -48,7 +49,7 @@ const digest = (content: string | Uint8Array): Digest => digestOf('sha256', Buff
 const blobOf = ({ blobs }: Collected, wanted: Digest | undefined): OutputBlob =>
   blobs.find((blob) => wanted !== undefined && formatDigest(blob.digest) === formatDigest(wanted)) as OutputBlob
 
-test('files are named by their digests, large ones too; what is not there is left out', async () => {
+test('files are returned with their digests, large ones too, and absent paths are omitted', async () => {
   const large = randomBytes(700_000)
   using room = roomWith({ 'w/small': 'small', 'w/large': large, 'w/empty': '', 'w/sub/x': 'x', beside: 'b' })
   chmodSync(join(room.path, 'w/small'), 0o755)
@@ -66,10 +67,10 @@ test('files are named by their digests, large ones too; what is not there is lef
   expect(collected.blobs).toHaveLength(5)
 })
 
-describe('a directory', () => {
+describe('output directories', () => {
   const files = { 'out/a/x': '1', 'out/b/x': '1', 'out/c/deep/x': '1', 'out/top': 't', 'out/nothing/.': '' }
 
-  test('is a Tree: parents before children, equal ones once, empty ones too', async () => {
+  test('a directory becomes a Tree: parents before children, equal children once, empty directories included', async () => {
     using room = roomWith(files)
     symlinkSync('../top', join(room.path, 'out/a/up'))
     const collected = await collect(room.path, commandWanting(any('out')))
@@ -88,7 +89,7 @@ describe('a directory', () => {
     })
   })
 
-  test('is a Directory for each level where that is wanted, or both', async () => {
+  test('a directory becomes one Directory message per level for the format directories or both', async () => {
     using room = roomWith(files)
     for (const directoryFormat of ['directories', 'both'] as const) {
       const collected = await collect(room.path, commandWanting(any('out'), { directoryFormat }))
@@ -103,7 +104,7 @@ describe('a directory', () => {
     }
   })
 
-  test('may be the whole working directory', async () => {
+  test('the whole working directory can be an output', async () => {
     using room = roomWith({ 'w/a': '1', 'w/b/c': '2', outside: '3' })
     const collected = await collect(room.path, commandWanting({ kind: 'typed', files: [], directories: [''] }, {}, 'w'))
     const [output] = collected.outputs.outputDirectories
@@ -113,8 +114,8 @@ describe('a directory', () => {
   })
 })
 
-describe('a symlink', () => {
-  test('stays one, under the new name and the old ones', async () => {
+describe('output symlinks', () => {
+  test('a symlink stays a symlink, in output_symlinks and in the two older fields', async () => {
     using room = roomWith({ 'd/f': 'x' })
     symlinkSync('d/f', join(room.path, 'to-file'))
     symlinkSync('d', join(room.path, 'to-directory'))
@@ -133,7 +134,7 @@ describe('a symlink', () => {
     expect(outputs.outputFiles).toEqual([])
   })
 
-  test('of an older client comes under the old name, and must lead to what was asked for', async () => {
+  test('a symlink requested in output_files is in the older field only, and must lead to the requested type', async () => {
     using room = roomWith({ 'd/f': 'x' })
     symlinkSync('d/f', join(room.path, 'l'))
     const { outputs } = await collect(room.path, commandWanting({ kind: 'typed', files: ['l'], directories: [] }))
@@ -142,7 +143,7 @@ describe('a symlink', () => {
     await expect(wrong).rejects.toThrow('was to be a directory and is a file')
   })
 
-  test('that is absolute is refused where those are not allowed, in a directory too', async () => {
+  test('an absolute symlink is refused where these are disallowed, also inside a directory', async () => {
     using room = roomWith({ 'd/f': 'x' })
     symlinkSync('/etc', join(room.path, 'd/away'))
     for (const path of ['d', 'd/away'])
@@ -151,7 +152,7 @@ describe('a symlink', () => {
       ).rejects.toThrow('absolute symlink')
   })
 
-  test('on the way is followed inside the room and never out of it', async () => {
+  test('a symlink among the parents is followed inside the room and refused when it leads out', async () => {
     using room = roomWith({ 'real/f': 'inside' })
     using elsewhere = roomWith({ secret: 'not yours' })
     symlinkSync('real', join(room.path, 'alias'))
@@ -166,7 +167,7 @@ describe('a symlink', () => {
   })
 })
 
-test('what was to be a file and is a directory, or the other way, is the fault of who asked', async () => {
+test('a directory requested as a file, or a file as a directory, is refused', async () => {
   using room = roomWith({ 'd/f': 'x' })
   const typed = (files: string[], directories: string[]) =>
     collect(room.path, commandWanting({ kind: 'typed', files, directories }))
@@ -178,8 +179,8 @@ test('what was to be a file and is a directory, or the other way, is the fault o
   })
 })
 
-describe('what is asked for of a file beyond its content', () => {
-  test('comes with it', async () => {
+describe('node properties', () => {
+  test('mtime and unixMode are returned when requested', async () => {
     using room = roomWith({ 'd/f': 'x' })
     chmodSync(join(room.path, 'd/f'), 0o751)
     utimesSync(join(room.path, 'd/f'), 1e9, 1e9 + 0.25)
@@ -194,7 +195,7 @@ describe('what is asked for of a file beyond its content', () => {
     expect(tree.root.properties?.unixMode).toBe(0o755)
   })
 
-  test('before 1970 counts its nanoseconds forward', async () => {
+  test('an mtime before 1970 has positive nanoseconds', async () => {
     using room = roomWith({ f: 'x' })
     utimesSync(join(room.path, 'f'), '-2.75', '-2.75')
     const { outputs } = await collect(room.path, commandWanting(any('f'), { properties: ['mtime'] }))
@@ -202,27 +203,27 @@ describe('what is asked for of a file beyond its content', () => {
   })
 })
 
-test('patterns find files below the working directory', async () => {
+test('patterns match files below the working directory', async () => {
   using room = roomWith({ 'w/a.log': '1', 'w/b/c.log': '2', 'w/b/d.txt': '3', 'other.log': '4' })
   const { outputs } = await collect(room.path, commandWanting(any('a.log'), { globs: ['**/*.log', '*.log'] }, 'w'))
   expect(outputs.outputFiles.map(({ path }) => path)).toEqual(['a.log', 'b/c.log'])
 })
 
-describe('what cannot be carried out is refused:', () => {
-  test('pipes and the like, and opening one does not hang', async () => {
+describe('refused output files', () => {
+  test('a pipe is refused, and is not opened', async () => {
     using room = roomWith({ 'd/f': 'x' })
     execFileSync('mkfifo', [join(room.path, 'd/pipe')])
     for (const path of ['d', 'd/pipe'])
       await expect(collect(room.path, commandWanting(any(path)))).rejects.toThrow('neither a file')
   })
 
-  test('names that are no text', async () => {
+  test('a name that is not UTF-8 is refused', async () => {
     using room = roomWith({ 'd/f': 'x' })
     writeFileSync(Buffer.concat([Buffer.from(`${room.path}/d/`), Buffer.from([0xff, 0xfe])]), '')
     await expect(collect(room.path, commandWanting(any('d')))).rejects.toThrow('not UTF-8')
   })
 
-  test('too many files, and more bytes than anybody will store', async () => {
+  test('more than mostNodes files and a sparse file of 1 TiB are refused', async () => {
     using room = roomWith(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`d/${i}`, 'x'])))
     await expect(collect(room.path, commandWanting(any('d')), { ...rules, mostNodes: 20 })).rejects.toThrow(
       'more than 20 files',
@@ -232,7 +233,7 @@ describe('what cannot be carried out is refused:', () => {
     await expect(collect(room.path, commandWanting(any('sparse')))).rejects.toThrow('bytes')
   })
 
-  test('paths that lead out', async () => {
+  test('a path that leads out of the room is invalid', async () => {
     using room = roomWith({})
     for (const path of ['/etc/passwd', '../x', 'a/../../x'])
       await expect(collect(room.path, commandWanting(any(path)))).rejects.toMatchObject({ fault: { kind: 'invalid' } })

@@ -2,12 +2,12 @@ import type { Digest } from '../../base/digest.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { OutputDirectory, OutputFile, OutputSymlink } from '../../model/action-result.ts'
-import type { CommandTask, TaskAction, TaskResult } from '../../model/command-task.ts'
+import type { CommandTask, TaskAction } from '../../model/command-task.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
 import { treeToProto } from '../../wire/reapi/directory.ts'
 import { STREAMS_FOLDER } from '../../wire/tasks/command-task-rules.ts'
 import { checkedPath } from '../rooms/checked-path.ts'
-import { type OutputBlob, outputInMemory } from './blob-target.ts'
+import { outputInMemory } from './blob-target.ts'
 import { directoryOfAll, type EncodedTree, encodeTree, parentsFirst } from './directory-messages.ts'
 import {
   addBlob,
@@ -21,56 +21,31 @@ import {
   take,
 } from './gather-outputs.ts'
 import { matchingNodes } from './matching-nodes.ts'
+import {
+  type Collected,
+  type CollectRequest,
+  NO_OUTPUTS,
+  type OutputCollector,
+  type TaskOutputs,
+} from './output-collector.ts'
 import { type Node, RoomFiles } from './room-files.ts'
-
-export type TaskOutputs = Pick<
-  TaskResult,
-  | 'outputFiles'
-  | 'outputDirectories'
-  | 'outputSymlinks'
-  | 'legacyFileSymlinks'
-  | 'legacyDirectorySymlinks'
-  | 'outputsRoot'
-  | 'problem'
->
-
-export interface Collected {
-  readonly outputs: TaskOutputs
-  /** The contents of the outputs. Large ones are read from the room, which must still be there. */
-  readonly blobs: readonly OutputBlob[]
-}
 
 export interface CollectOptions {
   readonly bulk: BulkPool
   readonly rules: OutputRules
 }
 
-export interface CollectRequest {
-  readonly task: Pick<CommandTask, 'fn' | 'workingDirectory' | 'outputs' | 'places' | 'action'>
-  /** The room's directory, without symlinks in its path. */
-  readonly root: string
-}
+export const outputCollector = (options: CollectOptions): OutputCollector => ({
+  collect: (order, signal) => collectOutputs(order, options, signal),
+})
 
-export const NO_OUTPUTS: TaskOutputs = {
-  outputFiles: [],
-  outputDirectories: [],
-  outputSymlinks: [],
-  legacyFileSymlinks: [],
-  legacyDirectorySymlinks: [],
-  outputsRoot: undefined,
-  problem: undefined,
-}
-
-/**
- * Gathers the outputs that a task asks for. An output that does not exist is left out. When the commands left something
- * that cannot be collected, the result states the problem; an ActionResult has no field for it, so for an action
- * `invalid` is thrown.
- */
+/** Implements `OutputCollector`. */
 export async function collectOutputs(
   order: CollectRequest,
   options: CollectOptions,
   signal: AbortSignal,
 ): Promise<Collected> {
+  if (asksForNothing(order.task)) return { outputs: NO_OUTPUTS, blobs: [] }
   try {
     return await gathered(order, options, signal)
   } catch (error) {
@@ -79,6 +54,10 @@ export async function collectOutputs(
     return { outputs: { ...NO_OUTPUTS, problem: error.message }, blobs: [] }
   }
 }
+
+const asksForNothing = ({ outputs: { paths, globs }, action }: CollectRequest['task']): boolean =>
+  paths.length + globs.length === 0 &&
+  (action === undefined || action.outputFiles.length + action.outputDirectories.length === 0)
 
 async function gathered(
   { task, root }: CollectRequest,
@@ -105,13 +84,14 @@ const rulesOf = ({ action, outputs: { mostFiles, symlinks } }: CollectRequest['t
 
 const UNLIMITED = Number.POSITIVE_INFINITY
 
-/** All files and symlinks under their full paths, and one Directory that holds them all. */
+/** Lists all files and symlinks under their full paths, and encodes one Directory that contains them all. */
 async function merged(at: OutputGathering, wanted: CommandTask['outputs'], start: string): Promise<TaskOutputs> {
   for (const path of wanted.paths) {
     const node = at.files.look(checkedPath(path, 'output', start))
     if (node !== undefined) await take(at, { path, node })
   }
-  for await (const { path, node } of matchingNodes(wanted.globs, start, at)) await take(at, { path, node })
+  if (wanted.globs.length > 0)
+    for await (const { path, node } of matchingNodes(wanted.globs, start, at)) await take(at, { path, node })
   const found = [...at.found].sort(([one], [other]) => (one < other ? -1 : 1))
   return {
     ...NO_OUTPUTS,
@@ -121,7 +101,7 @@ async function merged(at: OutputGathering, wanted: CommandTask['outputs'], start
   }
 }
 
-/** The kind of node that the client asks for at a path. Clients since REAPI 2.1 accept any. */
+/** The kind of node that the client requests at a path. Clients since REAPI 2.1 accept any kind. */
 type Expected = 'any' | 'file' | 'directory'
 
 interface Separate {
@@ -130,7 +110,7 @@ interface Separate {
   readonly start: string
 }
 
-/** Each path that the client named, as the Remote Execution API has it: a file, a directory or a symlink. */
+/** Lists each path that the client named, in the form of the Remote Execution API: a file, a directory or a symlink. */
 async function separate(at: OutputGathering, { action, wanted, start }: Separate): Promise<TaskOutputs> {
   const asked = new Map<string, Expected>([
     ...wanted.paths.map((path): [string, Expected] => [path, 'any']),
@@ -165,7 +145,10 @@ type Growing = {
   readonly [K in Exclude<keyof TaskOutputs, 'outputsRoot' | 'problem'>]: TaskOutputs[K][number][]
 }
 
-/** The kind of the node; for a symlink that of its target, undefined when that is nothing, or not in the room. */
+/**
+ * The kind of the node. For a symlink, the kind of its target; undefined when the target does not exist or is outside
+ * the room.
+ */
 const kindOf = (node: Node, { files }: OutputGathering): 'file' | 'directory' | undefined =>
   node.kind === 'symlink' ? files.targetKind(node.real) : node.kind
 
@@ -200,14 +183,14 @@ const symlinkOf = (path: string, { target, properties }: Extract<Found, { kind: 
   properties,
 })
 
-interface DirectoryOrder {
+interface DirectoryRequest {
   readonly path: string
   readonly found: FoundDirectory
   readonly action: TaskAction
 }
 
-/** A directory in the format that the client asks for: one Tree, a Directory message for each level, or both. */
-function outputDirectory(at: OutputGathering, { path, found, action }: DirectoryOrder): OutputDirectory {
+/** A directory in the format that the client requests: one Tree, a Directory message for each level, or both. */
+function outputDirectory(at: OutputGathering, { path, found, action }: DirectoryRequest): OutputDirectory {
   const { directoryFormat: format } = action
   const tree = encodeTree(found, at.fn)
   const rootDigest = format === 'tree' ? undefined : storedTree(at, tree)

@@ -15,7 +15,7 @@ export interface EncodedDirectory {
 
 export interface EncodedTree {
   readonly root: EncodedDirectory
-  /** Equal directories once, by digest. Children come before their parents. */
+  /** Equal directories are listed once, by digest. Children come before their parents. */
   readonly below: ReadonlyMap<string, EncodedDirectory>
 }
 
@@ -43,13 +43,13 @@ export function encodeTree(found: FoundDirectory, fn: DigestFunction): EncodedTr
 }
 
 /**
- * Each directory once, and after every directory that holds it. Reversing the order of `below` does this: when a
- * directory was encoded, all below it had been encoded before.
+ * Lists each directory once, after every directory that contains it. That is the reverse order of `below`, where all
+ * subdirectories of a directory come before it.
  */
 export const parentsFirst = ({ below }: EncodedTree): Directory[] =>
   [...below.values()].reverse().map(({ directory }) => directory)
 
-/** One directory that holds all outputs under their paths. */
+/** Makes one directory that contains all outputs under their paths. */
 export function directoryOfAll(found: ReadonlyMap<string, Found>): FoundDirectory {
   const root = emptyDirectory()
   for (const [path, node] of found) put(root, path.split('/'), node)
@@ -73,6 +73,6 @@ function put(root: FoundDirectory, names: readonly string[], node: Found): void 
   })
 }
 
-/** A symlink that is kept, and an output behind it by its name. */
+/** The error for an output whose path leads through another output that is not a directory. */
 const clash = (names: readonly string[]) =>
   invalid(`the output ${JSON.stringify(names.join('/').slice(0, 200))} lies behind another that is no directory`)

@@ -7,23 +7,23 @@ import type { OutputProperty } from '../../model/command.ts'
 import type { SymlinkRule } from '../../model/command-task.ts'
 import type { NodeProperties } from '../../model/node-properties.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
-import { atOnce } from '../rooms/at-once.ts'
+import { atOnce } from '../rooms/pacing.ts'
 import type { OutputBlob } from './blob-target.ts'
 import { outputFile } from './output-file.ts'
 import type { Node, RoomFiles } from './room-files.ts'
 
 /** The limits of a worker, for every attempt. */
 export interface OutputRules {
-  /** Files and directories of one attempt's outputs, and their bytes in total. */
+  /** The maximum number of files and directories of one attempt's outputs, and of their total bytes. */
   readonly mostNodes: number
   readonly mostBytes: number
   readonly absoluteSymlinks: 'allowed' | 'disallowed'
 }
 
-/** The limits of one task, and the form that its outputs have. */
+/** The limits of one task, and the form of its outputs. */
 export interface GatherRules {
   readonly mostFiles: number
-  /** All paths together: a list of them travels in the result. */
+  /** The limit of all paths together, because the result contains a list of them. */
   readonly mostPathChars: number
   /** `as-is`: symlinks stay symlinks, wherever they lead, as in the Remote Execution API. */
   readonly symlinks: SymlinkRule | 'as-is'
@@ -56,9 +56,9 @@ export interface GatherOptions {
 
 /** All outputs gathered so far. */
 export interface OutputGathering extends GatherOptions {
-  /** By path, as it will be reported. */
+  /** Keyed by the reported path. */
   readonly found: Map<string, Found>
-  /** By digest: equal contents are stored once. */
+  /** Keyed by digest: equal contents are stored once. */
   readonly blobs: Map<string, OutputBlob>
   readonly totals: { nodes: number; files: number; pathChars: number; bytes: bigint }
 }
@@ -81,16 +81,16 @@ export function countNodes({ totals, rules: { mostNodes } }: OutputGathering, mo
 const FILES_AT_ONCE = 8
 
 /**
- * Takes the node at a path, with everything in it. `path` is the name that is reported, from the working directory; the
- * node may lie elsewhere in the room, when a symlink was followed. `within` lists the real directories above it, to find
- * a directory that holds itself.
+ * Adds the node at a path, with everything below it. `path` is the reported name, from the working directory. The node
+ * may be elsewhere in the room, if a symlink was followed. `within` lists the real directories above it, to detect a
+ * directory that contains itself.
  */
 export async function take(at: OutputGathering, { path, node, within = [] }: Taking): Promise<Found> {
   const known = at.found.get(path)
   if (known !== undefined) return known
   const { reserved } = at.wanted
   if (reserved !== undefined && (path === reserved || path.startsWith(`${reserved}/`)))
-    throw refused(path, 'has a name that is ours')
+    throw refused(path, 'has a reserved name')
   if (node.kind === 'symlink') return await takeSymlink(at, { path, node, within })
   return node.kind === 'file' ? await takeFile(at, path, node) : await takeDirectory(at, { path, node, within })
 }
@@ -99,7 +99,7 @@ async function takeFile(at: OutputGathering, path: string, { real, stats }: Node
   const { totals, rules, wanted, files, fn, bulk, signal, found } = at
   countFile(at, path)
   signal.throwIfAborted()
-  totals.bytes += stats.size // before it is read: a sparse file can claim more than there is
+  totals.bytes += stats.size // before reading: a sparse file can claim more bytes than the disk has
   if (totals.bytes > BigInt(rules.mostBytes)) throw invalid(`the outputs have more than ${rules.mostBytes} bytes`)
   const blob = await outputFile({ files, real, name: path, size: Number(stats.size) }, fn, bulk)
   addBlob(at, blob)
@@ -124,7 +124,7 @@ interface Place<N extends Node> {
 async function takeDirectory(at: OutputGathering, { path, node, within }: Place<Node>): Promise<FoundDirectory> {
   const { files, signal, found, wanted } = at
   const { real, stats } = node
-  if (within.includes(real)) throw refused(path, 'holds itself by way of a symlink')
+  if (within.includes(real)) throw refused(path, 'contains itself through a symlink')
   signal.throwIfAborted()
   const directory: FoundDirectory = {
     kind: 'directory',
@@ -190,10 +190,10 @@ function countPath({ totals, wanted }: OutputGathering, path: string): void {
 
 const SECOND_NS = 1_000_000_000n
 
-/** The node properties that the task asks for; undefined when it asks for none. */
+/** The node properties that the task requests; undefined when it requests none. */
 function propertiesOf(stats: BigIntStats, { properties: wanted }: GatherRules): Properties {
   if (wanted.length === 0) return undefined
-  // Towards minus infinity: nanoseconds count forward even before 1970.
+  // Rounds towards minus infinity: nanoseconds count forward even before 1970.
   const nanos = ((stats.mtimeNs % SECOND_NS) + SECOND_NS) % SECOND_NS
   const mtime = { seconds: Number((stats.mtimeNs - nanos) / SECOND_NS), nanos: Number(nanos) }
   return {

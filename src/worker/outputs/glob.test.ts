@@ -27,11 +27,11 @@ test.each([
   ['a*b*c', 'aXXbYY', false],
   ['', '', true],
   ['a', '', false],
-])('%j and %j: %s', (pattern, path, fits) => {
+])('matchesGlob(%j, %j) is %s', (pattern, path, fits) => {
   expect(matchesGlob(pattern, path)).toBe(fits)
 })
 
-test('a pattern that is made to take for ever does not', () => {
+test('a pattern with 1,000 wildcards is matched in bounded time', () => {
   expect(matchesGlob(`${'*a'.repeat(1000)}b`, 'a'.repeat(4000))).toBe(false)
   expect(matchesGlob(`${'**/a/'.repeat(500)}b`, 'a/'.repeat(1500))).toBe(false)
 })

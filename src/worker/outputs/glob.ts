@@ -1,11 +1,11 @@
 /**
- * Whether a path fits a pattern of the shell: `*` and `?` within one name, `[a-z]` and `[!a]` for one character, `**` for any
- * number of names. A leading dot must be written out. Patterns come from outside, so there is no regular expression in
- * this, and nothing in it takes more than the product of both lengths.
+ * Whether a path matches a shell pattern: `*` and `?` within one name, `[a-z]` and `[!a]` for one character, `**` for
+ * any number of names. A leading dot must be written out. Clients choose the patterns, so no regular expression is
+ * used: the time is bounded by the product of both lengths.
  */
 export const matchesGlob = (pattern: string, path: string): boolean => matchNames(pattern.split('/'), path.split('/'))
 
-/** Goes back only to the last `**`: what an earlier one could swallow, the last one can. */
+/** Backtracks only to the last `**`, which can match everything that an earlier one can. */
 function matchNames(patterns: readonly string[], names: readonly string[]): boolean {
   let [p, n] = [0, 0]
   let [starP, starN] = [-1, -1]
@@ -46,7 +46,7 @@ function matchName(pattern: readonly string[], name: readonly string[]): boolean
   return p === pattern.length
 }
 
-/** Where the pattern goes on when it takes this character; undefined when it does not. */
+/** Returns the position in the pattern after this character; undefined when it does not match. */
 function matchOne(pattern: readonly string[], at: number, character: string): number | undefined {
   const one = pattern[at]
   if (one === '?') return at + 1

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { Turns } from '../rooms/turns.ts'
+import { Turns } from '../rooms/pacing.ts'
 import { countNodes, type OutputGathering } from './gather-outputs.ts'
 import { matchesGlob } from './glob.ts'
 import type { Node } from './room-files.ts'
 
 /**
  * Finds the nodes below a directory that match a pattern, without entering symlinks. A directory that matches is not
- * searched, because it is taken whole. A node that does not match may be of any kind, such as a socket.
+ * searched, because it is collected as a whole. A node that does not match may be of any kind, such as a socket.
  */
 export async function* matchingNodes(
   globs: readonly string[],
@@ -38,7 +38,7 @@ export async function* matchingNodes(
 }
 
 function patternsOf(globs: readonly string[]) {
-  // `**` alone means all files: each file of a directory is matched by itself, and hidden files stay hidden.
+  // `**` alone means all files: each file of a directory is matched separately, and hidden files are not matched.
   const forDirectories = globs.filter((glob) => glob !== '**' && !glob.endsWith('/**'))
   const deepest = Math.max(...globs.map(depthOf))
   return {

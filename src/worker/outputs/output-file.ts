@@ -14,12 +14,15 @@ const closeAsync = promisify(close)
 export interface OutputSource {
   readonly files: RoomFiles
   readonly real: string
-  /** For people. */
+  /** The path in error messages. */
   readonly name: string
   readonly size: number
 }
 
-/** Hashes a file: a small one is read on the spot and kept in memory, a large one hashed elsewhere and read again to be sent. */
+/**
+ * Hashes a file. A small one is read synchronously and kept in memory; a large one is hashed by the bulk pool and read
+ * again to be sent.
+ */
 export async function outputFile(source: OutputSource, fn: DigestFunction, bulk: BulkPool): Promise<OutputBlob> {
   if (source.size <= INLINE_BYTES) {
     const bytes = readSmall(source)
@@ -42,7 +45,7 @@ export async function outputFile(source: OutputSource, fn: DigestFunction, bulk:
   }
 }
 
-/** Undefined when it has grown since it was looked at. */
+/** Undefined when the file has grown since its size was read. */
 function readSmall({ files, real, name }: OutputSource): Buffer | undefined {
   const fd = files.open(real, name)
   try {
@@ -56,7 +59,7 @@ function readSmall({ files, real, name }: OutputSource): Buffer | undefined {
   }
 }
 
-/** Each piece is valid until the next is asked for. */
+/** Each piece is valid until the next is read. */
 async function* piecesOf({ files, real, name }: OutputSource): AsyncGenerator<Uint8Array> {
   const fd = files.open(real, name)
   try {

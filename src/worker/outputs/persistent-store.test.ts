@@ -8,7 +8,7 @@ import { storeAtLast } from './persistent-store.ts'
 const bytes = Buffer.from('made')
 const blobs = [outputInMemory(digestOf('sha256', bytes), bytes)]
 
-/** A store that fails so many times before it does as it is told. */
+/** A store that fails this many times, then succeeds. */
 function failing(times: number, fault: Fault) {
   const clock = manualClock()
   let tries = 0
@@ -30,7 +30,7 @@ function failing(times: number, fault: Fault) {
   return { stored, pass, tries: () => tries, abort, clock }
 }
 
-test('a store that is out of reach is tried until it is there', async () => {
+test('storing is retried while the store is unavailable', async () => {
   for (const kind of ['unavailable', 'late'] as const) {
     const { stored, pass, tries } = failing(5, { kind, what: 'no connection' })
     await pass(30_000)
@@ -39,7 +39,7 @@ test('a store that is out of reach is tried until it is there', async () => {
   }
 })
 
-test('it is given up with the lease', async () => {
+test('storing ends when the attempt is aborted', async () => {
   const { stored, pass, abort, clock } = failing(1000, { kind: 'unavailable', what: 'no connection' })
   await pass(5000)
   abort.abort()
@@ -47,13 +47,13 @@ test('it is given up with the lease', async () => {
   expect(clock.pending()).toBe(0)
 })
 
-test('and after ten minutes', async () => {
+test('storing fails after 10 min of retries', async () => {
   const { stored, pass } = failing(1000, { kind: 'unavailable', what: 'no connection' })
   await pass(11 * 60_000)
   await expect(stored).rejects.toThrow('no connection')
 })
 
-test('what does not pass by itself is not tried again', async () => {
+test('an exhausted store is not retried', async () => {
   const { stored, tries } = failing(1, { kind: 'exhausted', resource: 'disk', retryAfterMs: 1000 })
   await expect(stored).rejects.toThrow('exhausted')
   expect(tries()).toBe(1)

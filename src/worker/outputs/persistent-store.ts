@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import { backoff } from '../links/backoff.ts'
+import { type Backoff, backoff } from '../links/backoff.ts'
 import type { BlobTarget, OutputBlob } from './blob-target.ts'
 
 export interface PersistentStore {
@@ -8,12 +8,12 @@ export interface PersistentStore {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
 }
 
-/** Longer than a server takes to come back; a store that does not come back at all must not keep the slot for ever. */
+/** Longer than a restart of the server. A store that stays unavailable must not occupy the slot forever. */
 const LONGEST_MS = 10 * 60_000
 
 /**
- * Stores what an attempt made, again and again while the store is out of reach: to run the command once more would cost
- * more than to wait. The signal ends it when the lease is lost.
+ * Stores the outputs of an attempt, and retries while the store cannot be reached: running the command again would cost
+ * more than waiting. Aborting the signal ends the retries when the lease is lost.
  */
 export async function storeAtLast(
   blobs: readonly OutputBlob[],
@@ -21,17 +21,18 @@ export async function storeAtLast(
   signal: AbortSignal,
 ): Promise<void> {
   const end = clock.monotonic() + LONGEST_MS
-  const tries = backoff(clock, () => 0.5)
+  let pauses: Backoff | undefined
   for (;;) {
     try {
       return await target.store(blobs, signal)
     } catch (error) {
-      if (signal.aborted || !isPassing(error) || clock.monotonic() >= end) throw error
-      await tries.pause(signal)
+      if (signal.aborted || !isTemporary(error) || clock.monotonic() >= end) throw error
+      pauses ??= backoff(clock, () => 0.5)
+      await pauses.pause(signal)
       signal.throwIfAborted()
     }
   }
 }
 
-const isPassing = (error: unknown): boolean =>
+const isTemporary = (error: unknown): boolean =>
   error instanceof FaultError && (error.fault.kind === 'unavailable' || error.fault.kind === 'late')

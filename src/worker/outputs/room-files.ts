@@ -16,15 +16,15 @@ import { INSIDE } from '../../runtimes/run/inside.ts'
 import { diskFault } from '../rooms/disk-fault.ts'
 
 /**
- * Looks at what a command has left, as somebody who may read the whole machine and was left a path by somebody who may
- * not. Every process of the room is dead by now, so nothing changes under our eyes; and still no link is followed that leads out, and
- * what was opened is asked where it really is.
+ * Reads the files that a command left. The worker can read files that the command cannot, so it follows no symlink out
+ * of the room, and checks the real path of every opened file. All processes of the room are dead by then, so nothing
+ * changes meanwhile.
  */
 export type Node =
   | { readonly kind: 'file' | 'directory'; readonly real: string; readonly stats: BigIntStats }
   | { readonly kind: 'symlink'; readonly real: string; readonly stats: BigIntStats; readonly target: string }
 
-/** As many as the kernel follows. */
+/** The limit of Linux. */
 const MOST_LINKS = 40
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
@@ -32,20 +32,20 @@ export class RoomFiles {
   readonly #root: string
   readonly #places: readonly Pick<RoomPlace, 'path' | 'at'>[]
 
-  /** The root has no symlinks in its own path. Places are further names that the command had for parts of it. */
+  /** The path of the root contains no symlinks. Places are further mount points of its parts. */
   constructor(root: string, places: readonly RoomPlace[] = []) {
     this.#root = root
     this.#places = [...places, { path: '', at: INSIDE.room }]
   }
 
-  /** By a path from the root that was checked; undefined when nothing is there. The last name is not followed. */
+  /** The node at a checked path from the root; undefined when there is none. A symlink at the end is not followed. */
   look(path: string): Node | undefined {
     if (path === '') return this.at(this.#root, path)
     const folder = this.#inside(join(this.#root, dirname(path)), path)
     return folder === undefined ? undefined : this.at(join(folder, basename(path)), path)
   }
 
-  /** By a path that is known to be real. */
+  /** The node at a path that is known to contain no symlinks. */
   at(real: string, name: string): Node | undefined {
     const stats = statOf(real, name)
     if (stats === undefined) return undefined
@@ -64,7 +64,7 @@ export class RoomFiles {
     }
   }
 
-  /** What a symlink leads to in the end; undefined when that is nothing, or not in the room. */
+  /** The final target of a symlink; undefined when it does not exist or is outside the room. */
   follow(real: string, name: string): Node | undefined {
     try {
       const target = this.#realOf(real)
@@ -75,12 +75,12 @@ export class RoomFiles {
     }
   }
 
-  /** Whether there is a directory; what is nothing of the kind may be anything. */
+  /** Returns whether the node is a directory. Other nodes may be of any kind, such as sockets. */
   isDirectory(real: string, name: string): boolean {
     return statOf(real, name)?.isDirectory() === true
   }
 
-  /** The kind of what a symlink leads to; undefined when that is nothing, or not in the room. */
+  /** The kind of the target of a symlink; undefined when it does not exist or is outside the room. */
   targetKind(real: string): 'file' | 'directory' | undefined {
     try {
       const target = this.#realOf(real)
@@ -105,7 +105,7 @@ export class RoomFiles {
     throw invalid(`the output ${quoted(name)} was exchanged while it was read`)
   }
 
-  /** A directory on the way may be a symlink, as long as it stays inside. */
+  /** A parent directory may be a symlink whose target is inside the room. */
   #inside(folder: string, path: string): string | undefined {
     try {
       const real = this.#realOf(folder)
@@ -118,9 +118,7 @@ export class RoomFiles {
     throw invalid(`the output ${quoted(path)} lies behind a symlink that leads out of the room`)
   }
 
-  /**
-   * Resolves a path in the room. The command saw its room at another path, so symlinks that it made may name that path.
-   */
+  /** Resolves a path in the room. The command saw its room at another path, and its symlinks may use that path. */
   #realOf(path: string): string {
     let at = this.#root
     let rest = partsOf(path.slice(at.length))
@@ -140,7 +138,7 @@ export class RoomFiles {
     return at
   }
 
-  /** What a link in this folder says, as a path of this machine. */
+  /** The target of a symlink in this folder, as a path of this machine. */
   #outside(target: string, folder: string): string {
     const place = this.#places.find(({ at }) => target === at || target.startsWith(`${at}/`))
     if (place === undefined) return resolve(folder, target)
@@ -163,7 +161,7 @@ function statOf(real: string, name: string): BigIntStats | undefined {
   }
 }
 
-/** Text that is not UTF-8 would come back as something else. */
+/** Throws for a name that is not UTF-8: it would be reported as a different name. */
 function utf8(raw: Buffer, name: string): string {
   const text = raw.toString()
   if (!Buffer.from(text).equals(raw)) throw invalid(`in the output ${quoted(name)} there is a name that is not UTF-8`)
@@ -172,7 +170,7 @@ function utf8(raw: Buffer, name: string): string {
 
 const targetOf = (real: string, name: string): string => utf8(readlinkSync(real, { encoding: 'buffer' }), name)
 
-/** Where the kernel says so. */
+/** The path of an open file, where the kernel reports it. */
 function whereIs(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
@@ -181,7 +179,7 @@ function whereIs(fd: number): string | undefined {
   }
 }
 
-/** A file that its maker has closed even to us will not open on another worker either. */
+/** If the owner of a file forbids the worker to read it, another worker cannot read it either. */
 function readFault(error: unknown, name: string): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EACCES' || code === 'EPERM') return invalid(`the output ${quoted(name)} may not be read`)

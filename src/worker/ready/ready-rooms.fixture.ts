@@ -11,26 +11,27 @@ export const stepOf = (stage: Partial<StageSpec>, more: Partial<CommandTask> = {
     ...more,
   })
 
-/** A worker's tools in sandboxes, with and without rooms that are made beforehand. */
+/** A worker's tools in sandboxes, with and without prepared rooms. */
 export async function readyBench() {
-  const { tools, go, roomName, ...bench } = await sandboxedTools('ready-test')
+  const { tools, go, namePrefix, ...bench } = await sandboxedTools('ready-test')
   const { rooms, runtime, clock } = tools
   return {
     ...bench,
-    ready: (most: number): ReadyRooms => readyRooms({ rooms, runtime, limits: {}, most, roomName, clock }),
+    ready: (most: number): ReadyRooms =>
+      readyRooms({ rooms, runtime, limits: {}, most, namePrefix: namePrefix(), clock }),
     cold: (task: CommandTask) => go(tools, task),
-    /** Answers also whether its room was one that waited. */
+    /** Runs the task; `wasWaiting` is true when it took a prepared room. */
     async through(pool: ReadyRooms, task: CommandTask, signal?: AbortSignal) {
       let wasWaiting = false
       const taking = {
-        async take(wanted: CommandTask) {
+        take(wanted: CommandTask) {
           const before = pool.waiting
-          const room = await pool.take(wanted)
+          const room = pool.take(wanted)
           wasWaiting = pool.waiting < before
           return room
         },
       }
-      return { result: await go({ ...tools, runtime: pool.runtime, ready: taking }, task, { signal }), wasWaiting }
+      return { result: await go({ ...tools, ready: taking }, task, { signal }), wasWaiting }
     },
   }
 }

@@ -6,7 +6,7 @@ import { readyBench, stepOf } from './ready-rooms.fixture.ts'
 const bench = await readyBench()
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** All that somebody who ran it could tell; how long it took and what it used are its own. Variables have no order. */
+/** All that a client can see, without times and resource usage. Environment variables have no order. */
 const seen = ({ stages, outputs }: CommandResult) => ({
   outputs,
   stages: stages.map(({ usage: _, stdout, stderr, ...rest }) => ({
@@ -59,11 +59,11 @@ const COLD: ReadonlySet<string> = new Set([
 ])
 
 for (const [name, task] of Object.entries(SAME))
-  test.runIf(bench.works)(`ends, prints and leaves what it would have in a room of its own: ${name}`, async () => {
+  test.runIf(bench.works)(`a task in a prepared room ends and prints as in a new room: ${name}`, async () => {
     const pool = bench.ready(1)
     try {
       await bench.through(pool, stepOf({}))
-      await eventually(() => expect(pool.waiting).toBe(1)) // it has left one for the next
+      await eventually(() => expect(pool.waiting).toBe(1)) // it has prepared one for the next task
       const { result, wasWaiting } = await bench.through(pool, task)
       expect(seen(result)).toEqual(seen(await bench.cold(task)))
       expect(wasWaiting).toBe(!COLD.has(name))
@@ -72,7 +72,7 @@ for (const [name, task] of Object.entries(SAME))
     }
   })
 
-test.runIf(bench.works)('no room is used twice, and none is left', async () => {
+test.runIf(bench.works)('no prepared room is used twice, and none is left', async () => {
   const pool = bench.ready(2)
   const task = stepOf({ argv: ['/bin/sh', '-c', 'ls -A /room /room/out /tmp; touch /tmp/trace /room/trace trace'] })
   const results = await Promise.all(Array.from({ length: 8 }, () => bench.through(pool, task)))
@@ -83,7 +83,7 @@ test.runIf(bench.works)('no room is used twice, and none is left', async () => {
   expect(await bench.roomsLeft()).toEqual([])
 })
 
-test.runIf(bench.works)('a worker with more to do makes no rooms ahead', async () => {
+test.runIf(bench.works)('a worker with a running task prepares no rooms', async () => {
   const pool = bench.ready(2)
   const long = bench.through(pool, stepOf({ argv: ['sleep', '1'] }))
   for (let i = 0; i < 3; i++) expect((await bench.through(pool, stepOf({}))).wasWaiting).toBe(false)
@@ -94,7 +94,7 @@ test.runIf(bench.works)('a worker with more to do makes no rooms ahead', async (
   expect(await bench.roomsLeft()).toEqual([])
 })
 
-test.runIf(bench.works)('who is cancelled is gone, wherever that happens', async () => {
+test.runIf(bench.works)('a task cancelled after 0 to 100 ms leaves no room', async () => {
   const pool = bench.ready(1)
   const sleeping = stepOf({ argv: ['sleep', '60'] })
   for (const ms of [0, 5, 20, 100]) {

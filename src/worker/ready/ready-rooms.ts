@@ -1,157 +1,142 @@
 import type { Clock } from '../../base/clock.ts'
-import { type Limits, strictest } from '../../model/command.ts'
+import type { Limits } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import type { Room, Run, Runtime } from '../../runtimes/run/runtime.ts'
+import { PLAIN_COMMAND, type Room, type Run, type Runtime } from '../../runtimes/run/runtime.ts'
+import { HeldRun, type RoomPool } from '../rooms/prepared-room.ts'
 import { afterOthers, type OpenRoom, type Rooms } from '../rooms/rooms.ts'
-import { isOfSystem, shellScript } from './shell-script.ts'
-import { WaitingShell } from './waiting-shell.ts'
+import { SYSTEM_FOLDER, shellScript } from './shell-script.ts'
 
 export interface ReadyRoomsOptions {
   readonly rooms: Rooms
   readonly runtime: Runtime
-  /** The worker's own, for everything that it runs. */
+  /** The upper limits of this worker, for every task. */
   readonly limits: Limits
-  /** Waiting at a time, while there is work; without work none waits for long. */
+  /** The number of rooms that wait while tasks arrive; after `IDLE_MS` without a task none waits. */
   readonly most: number
-  /** Unlike that of any other room of this worker. */
-  readonly roomName: () => string
+  /** The prefix of the names of its rooms. No other room of this machine has it. */
+  readonly namePrefix: string
   readonly clock: Pick<Clock, 'after'>
 }
 
-export interface ReadyRooms {
-  /** The same, but a run in a room that was taken from here may find its sandbox made, or being made. */
-  readonly runtime: Runtime
-  /** A room for this task alone; undefined for one that has to say more of its room than others. */
-  take(task: CommandTask): Promise<OpenRoom | undefined>
-  /** How many wait. */
+export interface ReadyRooms extends RoomPool {
+  /** The number of rooms that wait. */
   readonly waiting: number
   close(): Promise<void>
 }
 
-/** After so long without a task those that wait are let go: what nobody needs must not cost anything. */
+/** After this time without a task the waiting rooms are removed: an idle worker must not use memory for them. */
 const IDLE_MS = 10_000
 
 /**
- * Rooms that are made before they are needed, while earlier results are told: so a chain of short tasks does not wait for each
- * of them. A worker that has more to do than that has no moment to spare, and there they are made as they are needed, which
- * takes less in all.
+ * Rooms in which a shell waits to become a command. Making a room takes longer than all other steps of a short task,
+ * and does not depend on the task. An idle worker makes rooms ahead, so that a chain of short tasks does not wait for
+ * them. A busy worker makes each room on demand, which costs less CPU.
  */
-export function readyRooms(options: ReadyRoomsOptions): ReadyRooms {
-  const pool = new Pool(options)
-  const { runtime } = options
-  return {
-    runtime: { ...runtime, run: (run, signal) => pool.run(run, signal) },
-    take: (task) => pool.take(task),
-    get waiting() {
-      return pool.waiting
-    },
-    close: () => pool.close(),
+export function readyRooms({ rooms, runtime, limits, most, namePrefix, clock }: ReadyRoomsOptions): ReadyRooms {
+  const waiting: WaitingShell[] = []
+  let running = 0
+  let made = 0
+  let isClosed = false
+  let cancelIdle = (): void => {}
+
+  const newRoom = (): OpenRoom => rooms.open(`${namePrefix}-${++made}`)
+  const remove = async ({ held, room }: WaitingShell): Promise<void> => {
+    await held.close()
+    await room[Symbol.asyncDispose]()
   }
-}
-
-class Pool {
-  readonly #options: ReadyRoomsOptions
-  readonly #taken = new Map<string, WaitingShell>()
-  #ready: WaitingShell[] = []
-  /** Rooms that were taken, and not left yet. */
-  #busy = 0
-  #isClosed = false
-  #forgetIdle = (): void => {}
-
-  constructor(options: ReadyRoomsOptions) {
-    this.#options = options
+  const removeAll = async (): Promise<void> => {
+    await Promise.all(waiting.splice(0).map((shell) => remove(shell).catch(() => {}))) // removed at the next start
   }
-
-  get waiting(): number {
-    return this.#ready.length
-  }
-
-  async take(task: CommandTask): Promise<OpenRoom | undefined> {
-    if (this.#isClosed || !isPlain(task, this.#options.limits)) return undefined
-    this.#stayAwhile()
-    const shell = this.#next()
-    if (shell !== undefined) this.#taken.set(shell.room.name, shell)
-    else this.#options.runtime.expect()
-    const room = shell?.room ?? (await this.#options.rooms.open(this.#options.roomName()))
-    this.#busy++
-    return { ...room, [Symbol.asyncDispose]: () => this.#leave(room, shell) }
-  }
-
-  async run(run: Run, signal: AbortSignal): ReturnType<Runtime['run']> {
-    const shell = this.#taken.get(run.room.name)
-    this.#taken.delete(run.room.name)
-    if (shell === undefined) return await this.#options.runtime.run(run, signal)
-    const script = !shell.isOver && isPlainRun(run) ? shellScript(run) : undefined
-    if (script !== undefined) return await shell.go(run, script, signal)
-    await shell.end()
-    return await this.#options.runtime.run(run, signal)
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#forgetIdle()
-    await this.#drop()
-  }
-
-  #next(): WaitingShell | undefined {
-    for (let shell = this.#ready.shift(); shell !== undefined; shell = this.#ready.shift()) {
-      if (!shell.isOver) return shell
-      void this.#remove(shell)
+  const next = (): WaitingShell | undefined => {
+    for (let shell = waiting.shift(); shell !== undefined; shell = waiting.shift()) {
+      if (!shell.held.hasEnded) return shell
+      void remove(shell)
     }
     return undefined
   }
-
-  async #leave(room: OpenRoom, shell: WaitingShell | undefined): Promise<void> {
-    this.#busy--
-    this.#taken.delete(room.name)
-    await shell?.end()
-    await room[Symbol.asyncDispose]()
-    // Refill only after other work: starting a room now would delay the report of this end.
-    void afterOthers().then(() => this.#fill())
-  }
-
-  async #remove(shell: WaitingShell): Promise<void> {
-    await shell.end()
-    await shell.room[Symbol.asyncDispose]()
-  }
-
-  /** One for each that is used; and another when all are, so that the next finds one that has had its time. */
-  async #fill(): Promise<void> {
-    const wanted = Math.min(this.#options.most, this.#ready.length === 0 ? 2 : this.#ready.length + 1)
-    const { rooms, runtime, roomName } = this.#options
-    while (!this.#isClosed && this.#busy === 0 && this.#ready.length < wanted) {
-      const room = await rooms.open(roomName()).catch(() => undefined) // a disk that is full, say: the next task will tell
-      if (room === undefined) return
-      this.#ready.push(new WaitingShell(room, runtime))
+  /** Replaces the room that was used. If none was left, makes a second one, which the next task finds finished. */
+  const fill = (): void => {
+    const wanted = Math.min(most, Math.max(2, waiting.length + 1))
+    try {
+      while (!isClosed && running === 0 && waiting.length < wanted) waiting.push(waitingShell(newRoom(), runtime))
+    } catch {
+      // for example, the disk is full: the next task reports it
     }
-    if (this.#isClosed) await this.#drop()
   }
-
-  #stayAwhile(): void {
-    this.#forgetIdle()
-    this.#forgetIdle = this.#options.clock.after(IDLE_MS, () => void this.#drop())
+  const leave = async (room: OpenRoom, shell: WaitingShell | undefined): Promise<void> => {
+    running--
+    await shell?.held.close()
+    await room[Symbol.asyncDispose]()
+    void afterOthers().then(fill) // the report of this attempt is sent first
   }
-
-  /** A room that stays is swept at the next start. */
-  async #drop(): Promise<void> {
-    await Promise.all(this.#ready.splice(0).map((shell) => this.#remove(shell).catch(() => {})))
+  return {
+    get waiting() {
+      return waiting.length
+    },
+    take(task) {
+      if (isClosed || !isPlain(task, limits)) return undefined
+      cancelIdle()
+      cancelIdle = clock.after(IDLE_MS, () => void removeAll())
+      const shell = next()
+      if (shell === undefined) runtime.expect()
+      const room = shell?.room ?? newRoom()
+      running++
+      const run: Runtime['run'] = shell === undefined ? (...run) => runtime.run(...run) : runIn(shell, runtime)
+      return { ...room, run, [Symbol.asyncDispose]: () => leave(room, shell) }
+    },
+    async close() {
+      isClosed = true
+      cancelIdle()
+      await removeAll()
+    },
   }
 }
 
-/** A sandbox is made without a network, with the machine's own system, and with nothing limited but the time. */
+interface WaitingShell {
+  readonly room: OpenRoom
+  readonly held: HeldRun
+  readonly script: PromiseWithResolvers<Uint8Array>
+}
+
+/** The shell prints the name `sh` before its error messages. */
+const SHELL = { ...PLAIN_COMMAND, argv: ['sh'] }
+
+function waitingShell(room: OpenRoom, runtime: Runtime): WaitingShell {
+  const script = Promise.withResolvers<Uint8Array>()
+  const stdin = (async function* () {
+    yield await script.promise
+  })()
+  return { room, script, held: new HeldRun({ command: SHELL, room, limits: {}, runtime, stdin }) }
+}
+
+const runIn =
+  ({ held, script }: WaitingShell, runtime: Runtime): Runtime['run'] =>
+  async (run, signal) => {
+    const text = !held.hasEnded && isPlainRun(run) ? shellScript(run) : undefined
+    if (text !== undefined) return await held.release(run, () => script.resolve(Buffer.from(text)), signal)
+    await held.close()
+    return await runtime.run(run, signal)
+  }
+
+/**
+ * A waiting sandbox has no network, the machine's root file system, and no limit but the time. Its shell cannot start a
+ * program that lies among the inputs.
+ */
 function isPlain({ stages, platform, image }: CommandTask, most: Limits): boolean {
   const [stage] = stages
   if (stage === undefined || stages.length > 1 || image !== undefined) return false
-  const isOrdinary =
-    !stage.network && stage.stdin === undefined && stage.cache === undefined && isOfSystem(stage.argv[0] ?? '')
-  return (
-    isOrdinary && isUnlimited(strictest(stage.limits, most)) && !platform.some(({ name }) => name === LANGUAGE_PROPERTY)
-  )
+  const { network, stdin, cache, limits, argv } = stage
+  if (network || stdin !== undefined || cache !== undefined || !isUnlimited(limits) || !isUnlimited(most)) return false
+  const [program = ''] = argv
+  if (program.includes('/') && !SYSTEM_FOLDER.test(program)) return false
+  return !platform.some(({ name }) => name === LANGUAGE_PROPERTY)
 }
 
-const isUnlimited = ({ wallMs: _, ...others }: Limits): boolean =>
-  Object.values(others).every((limit) => limit === undefined)
+function isUnlimited(limits: Limits): boolean {
+  for (const name in limits) if (name !== 'wallMs' && limits[name as keyof Limits] !== undefined) return false
+  return true
+}
 
 const isPlainRun = ({ command, room, limits, hooks, terminal, held }: Run): boolean =>
   !command.network &&

@@ -2,13 +2,13 @@ import { posix } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 
 /**
- * A path that came from outside, from `start` on, as one from the root of the inputs without dots: it may climb, but
- * not out. Throws `invalid`.
+ * Normalizes a path of a client, relative to `start`, to one relative to the root of the inputs. `..` may not lead out
+ * of the inputs. Throws `invalid`.
  */
 export function checkedPath(path: string, what: string, start = ''): string {
   const named = JSON.stringify(path.slice(0, 200))
   if (path.startsWith('/')) throw invalid(`the ${what} ${named} is absolute`)
-  if (path.includes('\0') || !path.isWellFormed()) throw invalid(`the ${what} ${named} is no path`)
+  if (path.includes('\0') || !path.isWellFormed()) throw invalid(`the ${what} ${named} is not a path`)
   const whole = posix.normalize(posix.join(start, path)).replace(/\/$/, '')
   if (whole === '..' || whole.startsWith('../')) throw invalid(`the ${what} ${named} leads out of the inputs`)
   return whole === '.' ? '' : whole

@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 
-/** What the caller's own words have brought about, and no other worker could do better. */
+/** Errors that the client's paths cause. They occur on every worker. */
 const CALLERS: ReadonlySet<string> = new Set([
   'ENAMETOOLONG',
   'EEXIST',
@@ -11,14 +11,14 @@ const CALLERS: ReadonlySet<string> = new Set([
   'EINVAL',
 ])
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
-const COME_BACK_MS = 10_000
+const RETRY_MS = 10_000
 
-/** What a failing call to the file system means for the one whose attempt it was; faults and aborts pass through. */
+/** Converts an error of a file system call to the fault of the attempt; faults and aborts are returned unchanged. */
 export function diskFault(error: unknown, what: string): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   if (error instanceof FaultError || typeof code !== 'string') return error
   if (CALLERS.has(code)) return new FaultError({ kind: 'invalid', what: `${what}: ${code}` }, error)
   if (FULL.has(code))
-    return new FaultError({ kind: 'exhausted', resource: "the worker's disk", retryAfterMs: COME_BACK_MS }, error)
+    return new FaultError({ kind: 'exhausted', resource: "the worker's disk", retryAfterMs: RETRY_MS }, error)
   return new FaultError({ kind: 'unavailable', what: `${what}: ${code}` }, error)
 }

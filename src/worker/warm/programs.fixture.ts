@@ -5,7 +5,7 @@ const js = (code: string, more: Partial<Program> = {}): Program => ({ language: 
 
 const MIB = 1024 ** 2
 
-/** What must print and end the same whether its interpreter was waiting or not. */
+/** Programs that must print and end the same with and without a waiting interpreter. */
 export const SERVED: Readonly<Record<string, Program>> = {
   'python: prints': python('print("hello")'),
   'python: nothing at all': python(''),
@@ -68,7 +68,7 @@ export const SERVED: Readonly<Record<string, Program>> = {
   'python: many processes': python(
     'import multiprocessing\nif __name__ == "__main__":\n    with multiprocessing.get_context("spawn").Pool(2) as p: print(p.map(abs, [-1, -2]))',
   ),
-  'python: leaves somebody behind': python('import os, time\nif os.fork() == 0:\n    time.sleep(60)\nprint("gone")'),
+  'python: leaves a process running': python('import os, time\nif os.fork() == 0:\n    time.sleep(60)\nprint("gone")'),
   'python: kills itself': python('import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)'),
   'python: is interrupted': python('import os, signal\nos.kill(os.getpid(), signal.SIGINT)'),
   'python: catches a signal': python(
@@ -141,7 +141,7 @@ export const SERVED: Readonly<Record<string, Program>> = {
   'javascript: unicode': js('console.log("日本語 🎉")'),
 }
 
-/** What no interpreter may be kept waiting for; the same all the same. */
+/** Programs for which no interpreter is kept waiting; they too must print and end the same. */
 export const NOT_SERVED: Readonly<Record<string, Program>> = {
   'python: in another encoding': python('# -*- coding: latin-1 -*-\nprint(len("é"))'),
   'python: in another encoding, on its second line': python(

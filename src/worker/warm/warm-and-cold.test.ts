@@ -9,7 +9,7 @@ const has = async (language: 'python' | 'javascript'): Promise<boolean> =>
   bench.works && (await bench.cold(taskOf({ language, files: [''] }))).stages[0]?.cause === 'ok'
 const here = { python: await has('python'), javascript: await has('javascript') }
 
-/** All that somebody who ran it could tell; how long it took and what it used are its own. */
+/** All that a client can see, without times and resource usage. */
 const seen = ({ stages, outputs }: CommandResult) => ({
   outputs,
   stages: stages.map(({ usage: _, stdout, stderr, ...rest }) => ({
@@ -27,9 +27,9 @@ const text = ({ inline, ...rest }: CommandResult['stages'][number]['stdout']) =>
 describe.each([
   ['found its interpreter waiting', SERVED, 1],
   ['finds none, and is', NOT_SERVED, 0],
-] as const)('what %s', (_, programs, served) => {
+] as const)('program: %s', (_, programs, served) => {
   for (const [name, program] of Object.entries(programs))
-    test.runIf(here[program.language])(`prints and ends as it would have else: ${name}`, async () => {
+    test.runIf(here[program.language])(`a warm and a cold room give the same output and end: ${name}`, async () => {
       await using pool = bench.pool()
       const task = taskOf(program)
       pool.warm.expect([task])

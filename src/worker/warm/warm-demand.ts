@@ -1,17 +1,20 @@
-/** What is asked for counts less with everything that is asked for after it: after 35 others it counts half. */
+/** The factor of each request's weight per later request: after 35 others it counts half. */
 const FADES_BY = 0.98
-/** A language that was requested once may not be requested again; above this demand a prepared room pays. */
+/**
+ * The demand above which a prepared room is worth its cost: a language that was requested once may not be requested
+ * again.
+ */
 const WORTH_IT = 1.5
-/** What somebody is likely to ask for is ready until a dozen others have been asked for instead. */
+/** The weight of a likely kind before its first request: enough to stay ready during a dozen requests for others. */
 const SEED = 2
-/** So many kinds are remembered; callers make them up. */
+/** The maximum number of remembered kinds, because clients choose them. */
 const MOST_KINDS = 64
 
-/** Learns from what was asked for how many of each kind should be ready. Deterministic: no clock has a part in it. */
+/** Learns from requests how many of each kind should be ready. Deterministic: it reads no clock. */
 export class WarmDemand<Kind extends { readonly key: string }> {
   readonly #kinds = new Map<string, { readonly kind: Kind; weight: number }>()
 
-  /** Worth having from the start, before anybody asked. */
+  /** A kind that is worth preparing before the first request for it. */
   seed(kind: Kind): void {
     this.#kinds.set(kind.key, { kind, weight: SEED })
   }
@@ -26,14 +29,15 @@ export class WarmDemand<Kind extends { readonly key: string }> {
     }
   }
 
-  /** It cannot be made ready. */
+  /** A kind that cannot be prepared. */
   forget(key: string): void {
     this.#kinds.delete(key)
   }
 
   /**
-   * How `most` places are divided: of the first half one to each of those who are asked for most, for who comes back to what they
-   * did before should find it ready; of the rest each to who has the most weight for those it has and this one.
+   * Divides `most` places. The first half goes to the kinds in most demand, one place each, so that a client that
+   * returns to an earlier language finds it ready. Each further place goes to the kind with the highest weight per
+   * place.
    */
   wanted(most: number): ReadonlyMap<string, { readonly kind: Kind; readonly count: number }> {
     const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT).sort(byWeight)

@@ -13,7 +13,7 @@ const works = bench.works && (await bench.cold(python(''))).stages[0]?.cause ===
 const inRooms = test.runIf(works)
 const said = ({ stages }: CommandResult): string => Buffer.from(stages[0]?.stdout.inline ?? []).toString()
 
-inRooms('a run finds nothing of the one before it: no file, no process, nothing in memory', async () => {
+inRooms('a warm run finds no file, process or memory of the run before it', async () => {
   await using pool = bench.pool()
   const leaves = `
 import builtins, os, sys, time
@@ -35,9 +35,9 @@ print([os.listdir(place) for place in ("/room", "/tmp", "/dev/shm")], [p for p i
   expect(pool.served()).toBe(2)
 })
 
-inRooms('in rooms without a filter of system calls interpreters wait as well', async () => {
+inRooms('interpreters wait also in rooms without a seccomp filter', async () => {
   await using other = await warmBench(unshareBy)
-  if (!other.works) return // a machine on which only the stronger ones can be made
+  if (!other.works) return // a machine that can only create the stronger rooms
   await using pool = other.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -45,7 +45,7 @@ inRooms('in rooms without a filter of system calls interpreters wait as well', a
   expect(pool.served()).toBe(1)
 })
 
-inRooms('a run cannot say how it ended but by ending: it has no descriptor of ours to write to', async () => {
+inRooms('a warm run has no open descriptor through which it could forge its exit code', async () => {
   await using pool = bench.pool()
   const forges = `
 import os
@@ -61,7 +61,7 @@ os._exit(6)`
   expect([stages[0]?.exitCode, said({ stages } as CommandResult), pool.served()]).toEqual([6, '', 1])
 })
 
-inRooms('the time that an interpreter has waited is not the time of the run', async () => {
+inRooms("the waiting time of an interpreter is not part of the run's wall time", async () => {
   await using pool = bench.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -73,7 +73,7 @@ inRooms('the time that an interpreter has waited is not the time of the run', as
   expect(stages[0]?.usage.wallMs).toBeLessThanOrEqual(tookMs)
 })
 
-inRooms('those that run at once have rooms of their own, and who finds none waiting starts as ever', async () => {
+inRooms('concurrent runs have separate rooms, and a run without a waiting interpreter starts cold', async () => {
   await using pool = bench.pool({ most: 2 })
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -87,7 +87,7 @@ print(sorted(os.listdir("/room")))`
   expect(pool.served()).toBe(2)
 })
 
-inRooms('what was asked for twice is kept ready from then on, with the limits that were asked for', async () => {
+inRooms('a task requested twice has a warm interpreter from then on, with the requested limits', async () => {
   await using pool = bench.pool()
   const task = python('import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))', { openFiles: 77 })
   const served: number[] = []
@@ -99,7 +99,7 @@ inRooms('what was asked for twice is kept ready from then on, with the limits th
   expect(served).toEqual([0, 0, 1, 2])
 })
 
-inRooms('none is made ready while every slot is taken, or memory is short', async () => {
+inRooms('no interpreter is started while every slot is taken, or memory is short', async () => {
   let isShort = true
   await using pool = bench.pool({ isShort: () => isShort, slots: 1 })
   pool.warm.expect([python('')])
@@ -117,7 +117,7 @@ inRooms('none is made ready while every slot is taken, or memory is short', asyn
   expect(pool.warm.waiting).toBe(1)
 })
 
-inRooms('a room that was taken and never run in is gone with what waited in it', async () => {
+inRooms('a room that was taken and not used is deleted with its interpreter', async () => {
   const pool = bench.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -128,7 +128,7 @@ inRooms('a room that was taken and never run in is gone with what waited in it',
   expect(await bench.roomsLeft()).toEqual([])
 })
 
-inRooms('a room that was run in is gone soon after', async () => {
+inRooms('a room is deleted after its run', async () => {
   const pool = bench.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -137,7 +137,7 @@ inRooms('a room that was run in is gone soon after', async () => {
   expect([await bench.roomsLeft(), pool.served()]).toEqual([[], 1])
 })
 
-inRooms('who gave up before the code was there never runs it', async () => {
+inRooms('a run cancelled before its code was written never executes it', async () => {
   await using pool = bench.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -149,11 +149,11 @@ inRooms('who gave up before the code was there never runs it', async () => {
   const command = commandOf([...(stage?.argv ?? [])])
   writeFileSync(join(room.path, 'main.py'), 'open("ran", "w").close()')
   const run = { command: { ...command, env: stage?.env ?? [], platform: task.platform }, room, hooks: {} }
-  const end = await pool.warm.runtime.run({ ...run, limits: stage?.limits ?? {} }, AbortSignal.abort())
+  const end = await room.run({ ...run, limits: stage?.limits ?? {} }, AbortSignal.abort())
   expect([end.cause, existsSync(join(room.path, 'ran'))]).toEqual(['cancelled', false])
 })
 
-inRooms('a run that is not what was waited for is started as ever, in the same room', async () => {
+inRooms('a run with another command starts cold, in the same room', async () => {
   await using pool = bench.pool()
   pool.warm.expect([python('')])
   await pool.warm.settled()
@@ -162,15 +162,15 @@ inRooms('a run that is not what was waited for is started as ever, in the same r
   if (room === undefined) throw new Error('none was waiting')
   await using open = room
   const command = commandOf(['/bin/sh', '-c', 'ls; echo other'])
-  const end = await pool.warm.runtime.run({ command, room: open, limits: {}, hooks: {} }, new AbortController().signal)
+  const end = await open.run({ command, room: open, limits: {}, hooks: {} }, new AbortController().signal)
   expect(Buffer.from(end.stdout.bytes).toString()).toBe('other\n')
 })
 
-inRooms('an interpreter that ends before it has opened its code is not tried again and again', async () => {
+inRooms('an interpreter that exits before it opens its code is not started again', async () => {
   const known = languageOf('python')
   if (known === undefined) throw new Error('there is no python')
   const hasty = { ...known, run: { ...known.run, argv: ['true', '{file}'] } }
-  await using pool = bench.pool({ languageOf: () => hasty })
+  await using pool = bench.pool({ languages: new Map([[hasty.name, hasty]]) })
   const [stage, ...others] = python('').stages
   const task = { ...python(''), stages: [{ ...stage, argv: ['true', 'main.py'] }, ...others] } as CommandTask
   pool.warm.expect([task])

@@ -2,85 +2,62 @@ import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Limits } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
+import { type Language, languageIn } from '../../model/language.ts'
 import type { Room, Runtime } from '../../runtimes/run/runtime.ts'
-import type { InputStage } from '../inputs/stage-inputs.ts'
-import type { OpenRoom, Rooms } from '../rooms/rooms.ts'
-import { layingCode } from './laying-code.ts'
+import type { PreparedRoom, RoomPool } from '../rooms/prepared-room.ts'
+import type { Rooms } from '../rooms/rooms.ts'
 import { namedPipes } from './named-pipes.ts'
-import { WaitingRoom } from './waiting-room.ts'
+import { WaitingInterpreter } from './waiting-interpreter.ts'
 import { WarmDemand } from './warm-demand.ts'
-import { type LanguageByName, shapeKeyOf, type WarmShape, warmShape } from './warm-shape.ts'
+import { shapeKeyOf, type WarmShape, warmShape } from './warm-shape.ts'
 
 export interface WarmRoomsOptions {
   readonly rooms: Rooms
-  /** Makes rooms with namespaces; finds the systems of languages. */
+  /** Makes rooms with namespaces, and finds the root file systems of languages. */
   readonly runtime: Runtime
-  readonly languageOf: LanguageByName
-  /** The worker's own, for everything that it runs. */
+  /** Keyed by name. Tasks in other languages are not served. */
+  readonly languages: ReadonlyMap<string, Language>
+  /** The upper limits of this worker, for every task. */
   readonly limits: Limits
-  /** Waiting at a time. */
+  /** The maximum number of waiting interpreters. */
   readonly most: number
-  /** As many runs at a time leave no processor for making others ready. */
+  /** While this many attempts run, no processor is free to start interpreters. */
   readonly slots: number
-  /** The machine has no memory to spare. */
+  /** The machine has too little free memory for waiting interpreters. */
   readonly isShort: () => boolean
-  /** Unlike that of any other room of this worker. */
-  readonly roomName: () => string
+  /** The prefix of the names of its rooms. No other room of this machine has it. */
+  readonly namePrefix: string
   readonly clock: Clock
   readonly log: Pick<Log, 'debug'>
 }
 
-export interface WarmRooms {
-  /** The same, but a run in a room that was taken from here may find its interpreter waiting. */
-  readonly runtime: Runtime
-  /** The same, but in a room that was taken from here the code may have its place already. */
-  inputs(inner: InputStage): InputStage
-  /** An empty room for this task with an interpreter that waits for its code; undefined when there is none that would do. */
-  take(task: CommandTask): OpenRoom | undefined
-  /** What such tasks will need is made ready, though nobody has asked yet. */
+export interface WarmRooms extends Required<RoomPool> {
+  /** Starts interpreters for tasks that are likely, before a client has sent one. */
   expect(tasks: readonly CommandTask[]): void
-  /** How many wait. */
+  /** The number of interpreters that wait. */
   readonly waiting: number
-  /** Resolves when all that is wanted is ready, or cannot be. */
+  /** Resolves when no interpreter is being started. */
   settled(): Promise<void>
   close(): Promise<void>
 }
 
-/** Interpreters that were started ahead, each in a room of its own, for one run each. */
-export function warmRooms(options: WarmRoomsOptions): WarmRooms {
-  const pool = new Pool(options)
-  const { runtime } = options
-  return {
-    runtime: { ...runtime, run: (run, signal) => pool.run(run, signal) },
-    inputs: (inner) => layingCode(inner, (root) => pool.takenAt(root)),
-    take: (task) => pool.take(task),
-    expect: (tasks) => pool.expect(tasks),
-    get waiting() {
-      return pool.waiting
-    },
-    settled: () => pool.settled(),
-    close: () => pool.close(),
-  }
-}
+/** Interpreters that were started ahead, each in its own room and for one run. */
+export const warmRooms = (options: WarmRoomsOptions): WarmRooms => new InterpreterPool(options)
 
-interface Ready {
-  readonly waiting: WaitingRoom
-  readonly room: OpenRoom
-}
-
-class Pool {
+class InterpreterPool implements WarmRooms {
   readonly #options: WarmRoomsOptions
   readonly #demand = new WarmDemand<WarmShape>()
   readonly #pipes: ReturnType<typeof namedPipes>
   readonly #closing = new AbortController()
-  /** The oldest first. */
-  #ready: Ready[] = []
-  readonly #taken = new Map<string, WaitingRoom>()
-  /** Shapes of which none could be made ready, and how often they may be asked for until it is tried again. */
+  /** Sorted by age, oldest first. */
+  #ready: WaitingInterpreter[] = []
+  /** Shapes whose interpreter could not be started, and the number of requests to ignore before the next try. */
   readonly #unfit = new Map<string, number>()
-  /** Rooms that are about to be removed. */
-  readonly #leaving = new Set<Promise<void>>()
+  readonly #removals = new Set<Promise<void>>()
+  #made = 0
   #running = 0
+  /** Demand or waiting interpreters have changed since the pool was last filled. */
+  #isDue = false
   #filling: Promise<void> | undefined
 
   constructor(options: WarmRoomsOptions) {
@@ -92,46 +69,46 @@ class Pool {
     return this.#ready.length
   }
 
-  take(task: CommandTask): OpenRoom | undefined {
-    const { languageOf, limits } = this.#options
-    const shape = warmShape(task, languageOf, limits)
+  take(task: CommandTask): PreparedRoom | undefined {
+    if (task.inputs.files.length === 0) return undefined // without code
+    const shape = this.#shapeOf(task)
     if (shape === undefined || this.#isUnfit(shape)) return undefined
     this.#demand.asked(shape)
-    const found = this.#ready.find(({ waiting }) => waiting.shape.key === shape.key && waiting.isReady)
+    this.#isDue = true
+    const found = this.#ready.find((each) => each.shape.key === shape.key && each.isReady)
     if (found === undefined) return undefined
     this.#ready = this.#ready.filter((each) => each !== found)
-    const { waiting, room } = found
-    this.#taken.set(room.name, waiting)
-    return { ...room, [Symbol.asyncDispose]: () => this.#leaveSoon(found) }
+    return {
+      ...found.room,
+      placeInputs: (inputs) => found.placeInputs(inputs),
+      run: (run, signal) => this.#run(found, run, signal),
+      [Symbol.asyncDispose]: () => this.#leave(found),
+    }
   }
 
-  takenAt(root: string): WaitingRoom | undefined {
-    return [...this.#taken.values()].find(({ room }) => room.path === root)
+  attemptBegan(): () => void {
+    this.#running++
+    // During a long attempt the pool is filled too: the next attempt must not wait for its interpreter.
+    const forget = this.#isDue ? this.#options.clock.after(LONG_RUN_MS, () => this.#fill()) : undefined
+    return () => {
+      forget?.()
+      this.#running--
+      if (this.#isDue) this.#fill(AFTER_RUN_MS)
+    }
   }
 
   expect(tasks: readonly CommandTask[]): void {
     for (const task of tasks) {
-      const shape = warmShape(task, this.#options.languageOf, this.#options.limits)
+      const shape = this.#shapeOf(task)
       if (shape !== undefined) this.#demand.seed(shape)
     }
+    this.#isDue = true
     this.#fill()
   }
 
-  run: Runtime['run'] = async (run, signal) => {
-    const waiting = this.#taken.get(run.room.name)
-    this.#taken.delete(run.room.name)
-    this.#running++
-    const forget = this.#options.clock.after(LONG_RUN_MS, () => this.#fill())
-    try {
-      if (waiting?.isReady && waiting.shape.key === shapeKeyOf(run) && isPlain(run.room))
-        return await waiting.go(run, signal)
-      await waiting?.end()
-      return await this.#options.runtime.run(run, signal)
-    } finally {
-      forget()
-      this.#running--
-      this.#fill(AFTER_RUN_MS)
-    }
+  #shapeOf(task: CommandTask): WarmShape | undefined {
+    const language = this.#options.languages.get(languageIn(task) ?? '')
+    return language && warmShape(task, language, this.#options.limits)
   }
 
   async settled(): Promise<void> {
@@ -141,82 +118,88 @@ class Pool {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#filling
-    await Promise.all([...this.#leaving, ...this.#ready.splice(0).map((each) => this.#leave(each))])
+    await Promise.all([...this.#removals, ...this.#ready.splice(0).map((each) => this.#remove(each))])
     await this.#pipes.close()
   }
 
+  async #run(waiting: WaitingInterpreter, ...[run, signal]: Parameters<Runtime['run']>): ReturnType<Runtime['run']> {
+    if (waiting.isReady && waiting.shape.key === shapeKeyOf(run) && isPlain(run.room)) return waiting.run(run, signal)
+    await waiting.close()
+    return await this.#options.runtime.run(run, signal)
+  }
+
   /** Deletes the files of a finished room later, after the end is reported. */
-  async #leaveSoon(ready: Ready): Promise<void> {
-    if (!ready.waiting.isOver) return await this.#leave(ready)
-    const leaving: Promise<void> = this.#pause(AFTER_RUN_MS)
-      .then(() => this.#leave(ready))
-      .catch(() => {}) // it is swept at the next start
-      .finally(() => this.#leaving.delete(leaving))
-    this.#leaving.add(leaving)
+  async #leave(waiting: WaitingInterpreter): Promise<void> {
+    if (!waiting.hasEnded) return await this.#remove(waiting)
+    const removal: Promise<void> = this.#pause(AFTER_RUN_MS)
+      .then(() => this.#remove(waiting))
+      .catch(() => {}) // removed at the next start
+      .finally(() => this.#removals.delete(removal))
+    this.#removals.add(removal)
   }
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#options.clock.after(ms, resolve))
   }
 
-  async #leave({ waiting, room }: Ready): Promise<void> {
-    this.#taken.delete(room.name)
-    await waiting.end()
-    await room[Symbol.asyncDispose]()
+  async #remove(waiting: WaitingInterpreter): Promise<void> {
+    await waiting.close()
+    await waiting.room[Symbol.asyncDispose]()
   }
 
   #fill(afterMs = 0): void {
     this.#filling ??= this.#fillUp(afterMs).finally(() => (this.#filling = undefined))
   }
 
-  /** Starts one room at a time, so that the report of an ended run is not delayed. */
+  /** Starts one interpreter at a time, so that the report of an ended run is not delayed. */
   async #fillUp(afterMs: number): Promise<void> {
     await this.#pause(afterMs)
-    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#make(next)
+    const { slots, isShort } = this.#options
+    while (!this.#closing.signal.aborted && this.#running < slots && !isShort()) {
+      const next = this.#next()
+      this.#isDue = next !== undefined
+      if (next === undefined) return
+      await this.#start(next)
+    }
   }
 
-  /** What to make ready now; nothing while the machine has better things to do. */
+  /** The shape with the highest demand that does not wait yet. It may replace a shape that is no longer in demand. */
   #next(): WarmShape | undefined {
-    const { most, slots, isShort } = this.#options
-    if (this.#closing.signal.aborted || this.#running >= slots || isShort()) return undefined
-    this.#drop(({ waiting }) => !waiting.isReady)
+    const { most } = this.#options
+    this.#drop((each) => !each.isReady)
     const wanted = this.#demand.wanted(most)
-    const count = (key: string): number => this.#ready.filter(({ waiting }) => waiting.shape.key === key).length
+    const count = (key: string): number => this.#ready.filter(({ shape }) => shape.key === key).length
     const next = [...wanted.values()].find(({ kind, count: share }) => count(kind.key) < share)?.kind
-    // The place of one that nobody asks for any more.
     if (next !== undefined && this.#ready.length >= most) {
-      const surplus = this.#ready.find(
-        ({ waiting: { shape } }) => count(shape.key) > (wanted.get(shape.key)?.count ?? 0),
-      )
+      const surplus = this.#ready.find(({ shape }) => count(shape.key) > (wanted.get(shape.key)?.count ?? 0))
       this.#drop((each) => each === surplus)
     }
     return next
   }
 
-  #drop(isToGo: (each: Ready) => boolean): void {
-    const going = this.#ready.filter(isToGo)
-    this.#ready = this.#ready.filter((each) => !going.includes(each))
-    for (const each of going) void this.#leave(each).catch(() => {}) // a room that stays is swept at the next start
+  #drop(isDropped: (each: WaitingInterpreter) => boolean): void {
+    const dropped = this.#ready.filter(isDropped)
+    this.#ready = this.#ready.filter((each) => !dropped.includes(each))
+    for (const each of dropped) void this.#remove(each).catch(() => {}) // removed at the next start
   }
 
-  async #make(shape: WarmShape): Promise<void> {
-    const { rooms, runtime, roomName, clock, log } = this.#options
-    const room = await rooms.open(roomName()).catch(() => undefined) // a disk that is full, say
-    if (room === undefined) return this.#givesUp(shape, 'there is no room for it')
+  async #start(shape: WarmShape): Promise<void> {
+    const { rooms, runtime, namePrefix, clock, log } = this.#options
     try {
+      const room = rooms.open(`${namePrefix}-${++this.#made}`)
+      await using opening = new AsyncDisposableStack()
+      opening.use(room)
       await this.#pipes.placeAt(`${room.path}/${shape.file}`, this.#closing.signal)
       runtime.expect()
-      const waiting = new WaitingRoom(shape, room, { runtime, clock })
-      if (await waiting.ready()) this.#ready.push({ waiting, room })
-      else {
-        await this.#leave({ waiting, room })
-        this.#givesUp(shape, 'its interpreter does not wait for its code')
-      }
+      const waiting = new WaitingInterpreter(shape, room, { runtime, clock })
+      opening.defer(() => waiting.close())
+      if (!(await waiting.ready())) return this.#giveUp(shape, 'its interpreter does not wait for its code')
+      opening.move()
+      this.#ready.push(waiting)
+      log.debug({ waiting: this.#ready.length }, 'interpreters are waiting')
     } catch (error) {
-      await room[Symbol.asyncDispose]()
-      this.#givesUp(shape, error instanceof Error ? error.message : String(error))
+      this.#giveUp(shape, error instanceof Error ? error.message : String(error))
     }
-    log.debug({ waiting: this.#ready.length }, 'interpreters are waiting')
   }
 
   #isUnfit({ key }: WarmShape): boolean {
@@ -226,22 +209,25 @@ class Pool {
     return left > 0
   }
 
-  #givesUp(shape: WarmShape, what: string): void {
+  #giveUp(shape: WarmShape, what: string): void {
     if (this.#closing.signal.aborted) return
     this.#demand.forget(shape.key)
     const [oldest] = this.#unfit.keys()
     if (oldest !== undefined && this.#unfit.size >= MOST_UNFIT) this.#unfit.delete(oldest)
-    this.#unfit.set(shape.key, ASKED_AGAIN)
+    this.#unfit.set(shape.key, IGNORED_REQUESTS)
     this.#options.log.debug({ file: shape.file, what }, 'no interpreter can be kept waiting')
   }
 }
 
-/** What is told of a run that has ended goes first; and no other run is slowed down for what may come, unless it is a long one. */
+/**
+ * The delay after a run. The report of the run is sent first, and the start of an interpreter slows down only long
+ * runs.
+ */
 const AFTER_RUN_MS = 15
 const LONG_RUN_MS = 200
 
-/** Callers make up limits, too. */
+/** The maximum number of remembered shapes, because clients choose limits and so the shapes. */
 const MOST_UNFIT = 1000
-const ASKED_AGAIN = 50
+const IGNORED_REQUESTS = 50
 
 const isPlain = ({ readOnly = [], rootfs }: Room): boolean => readOnly.length === 0 && rootfs === undefined

@@ -1,38 +1,43 @@
-import { type EnvVariable, type Limits, type PlatformProperty, strictest } from '../../model/command.ts'
+import {
+  type EnvVariable,
+  type InlineFile,
+  type Limits,
+  type PlatformProperty,
+  strictest,
+} from '../../model/command.ts'
 import type { CommandStage, CommandTask } from '../../model/command-task.ts'
-import { LANGUAGE_PROPERTY, type Language } from '../../model/language.ts'
+import { LANGUAGE_PROPERTY, type Language, languageIn } from '../../model/language.ts'
 import type { Run } from '../../runtimes/run/runtime.ts'
+import { outputPathsOf } from '../inputs/stage-inputs.ts'
 
 /**
- * All of a run that must be known when its interpreter is started: its words, limits and environment are laid on then and never
- * changed. So an interpreter that waits serves only runs that would have been started in exactly the same way; what may differ
- * is the code, the other files, what is read from standard input, and the time that it gets.
+ * Everything that must be known when an interpreter is started: its arguments, limits and environment are set then and
+ * never changed. A waiting interpreter serves only runs that would be started in exactly the same way. The code, other
+ * files, the contents of standard input and the time limit may differ.
  */
 export interface WarmShape {
-  /** The same for those that are the same. */
+  /** Equal for equal shapes. */
   readonly key: string
-  /** The file that it opens last. */
+  /** The file with the code, which the interpreter opens last. */
   readonly file: string
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
   readonly limits: Limits
   readonly hasInput: boolean
-  /** The language only, by which a system of its own is found. */
+  /** The language only, by which the runtime finds its root file system. */
   readonly platform: readonly PlatformProperty[]
 }
 
-/** More than this is poured too slowly to be worth it. */
+/** Writing more code than this to a pipe takes longer than starting an interpreter. */
 const MOST_CODE_BYTES = 1024 * 1024
 
-export type LanguageByName = (name: string) => Language | undefined
-
-/** What a waiting interpreter must be to serve this task; undefined for a task that none may. `most` is the worker's own word. */
-export function warmShape(task: CommandTask, languageOf: LanguageByName, most: Limits): WarmShape | undefined {
-  const { value = '' } = task.platform.find(({ name }) => name === LANGUAGE_PROPERTY) ?? {}
-  const name = value.split('@')[0] ?? ''
-  const language = languageOf(name)
+/**
+ * The shape of an interpreter that can serve this task; undefined when none can. `most` are the limits of the worker.
+ */
+export function warmShape(task: CommandTask, language: Language, most: Limits): WarmShape | undefined {
+  const { name } = language
   const [stage] = task.stages
-  if (language?.warm === undefined || stage === undefined || !isPlain(task)) return undefined
+  if (language.warm === undefined || stage === undefined || !isPlain(task)) return undefined
   const file = fileOf(stage, language)
   if (file === undefined || !sameVariables(stage.env, language.run.env) || !isReadable(task, file, language.warm))
     return undefined
@@ -43,10 +48,19 @@ export function warmShape(task: CommandTask, languageOf: LanguageByName, most: L
   return { ...{ file, argv, env, limits, hasInput, platform }, key: keyOf({ argv, env, limits, hasInput, name }) }
 }
 
-/** The same of a run that is about to begin. */
+/** The key of the shape of a run. */
 export function shapeKeyOf({ command, limits: { wallMs: _, ...limits }, hooks }: Run): string {
-  const name = command.platform.find((each) => each.name === LANGUAGE_PROPERTY)?.value.split('@')[0] ?? ''
+  const name = languageIn(command) ?? ''
   return keyOf({ argv: command.argv, env: command.env, limits, hasInput: hooks.stdin !== undefined, name })
+}
+
+/** The code of a task that has no other input and needs no directory for outputs. */
+export function warmCode(task: CommandTask, file: string): InlineFile | undefined {
+  const { root, files, placed } = task.inputs
+  const read = task.stages.filter(({ stdin }) => stdin?.kind === 'blob')
+  const others = files.length - 1 + placed.length + read.length + outputPathsOf(task).length
+  const [code] = files
+  return root === undefined && task.workingDirectory === '' && others === 0 && code?.path === file ? code : undefined
 }
 
 interface KeyParts extends Pick<WarmShape, 'argv' | 'env' | 'limits' | 'hasInput'> {
@@ -56,14 +70,14 @@ interface KeyParts extends Pick<WarmShape, 'argv' | 'env' | 'limits' | 'hasInput
 const keyOf = ({ argv, env, limits, hasInput, name }: KeyParts): string =>
   JSON.stringify([name, argv, env.map((each) => [each.name, each.value]), Object.entries(limits).sort(), hasInput])
 
-/** One stage, a few files and nothing granted. One that is typed to has limits and terminals of its own. */
+/** One stage, inline files and no network. An interactive stage has its own limits, and may have a terminal. */
 function isPlain({ stages, inputs, workingDirectory, image }: CommandTask): boolean {
   const [stage] = stages
   const isAlone = stages.length === 1 && workingDirectory === '' && image === undefined && stage?.network === false
   return isAlone && stage.stdin?.kind !== 'live' && inputs.root === undefined && inputs.placed.length === 0
 }
 
-/** The one that stands where the language has its first, if the words before it are those of the language. */
+/** The argument at the place of `{file}`, if all other arguments are those of the language. */
 function fileOf({ argv }: CommandStage, { run }: Language): string | undefined {
   const at = run.argv.indexOf('{file}')
   const file = argv[at]
@@ -71,9 +85,9 @@ function fileOf({ argv }: CommandStage, { run }: Language): string | undefined {
   return at < 0 || file === undefined || file.includes('/') || !isSame ? undefined : file
 }
 
-/** What a caller puts there (PYTHONPATH, NODE_OPTIONS) may name files that are not there yet when an interpreter starts. */
-const sameVariables = (env: readonly EnvVariable[], said: Readonly<Record<string, string>>): boolean =>
-  env.length === Object.keys(said).length && env.every(({ name, value }) => said[name] === value)
+/** Variables of a client (PYTHONPATH, NODE_OPTIONS) may name files that do not exist when the interpreter starts. */
+const sameVariables = (env: readonly EnvVariable[], own: Readonly<Record<string, string>>): boolean =>
+  env.length === Object.keys(own).length && env.every(({ name, value }) => own[name] === value)
 
 function isReadable({ inputs }: CommandTask, file: string, warm: NonNullable<Language['warm']>): boolean {
   const code = inputs.files.find(({ path }) => path === file)?.contents

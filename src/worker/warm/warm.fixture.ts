@@ -5,17 +5,18 @@ import type { Limits } from '../../model/command.ts'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
 import { snippetOf } from '../../model/snippet.ts'
 import type { sandboxBy } from '../../runtimes/sandbox/sandbox.fixture.ts'
-import type { AttemptTools } from '../attempt/attempt-tools.ts'
 import type { StageHooks } from '../attempt/executor.ts'
+import type { AttemptTools } from '../attempt/pipeline.ts'
 import { type GoOptions, sandboxedTools } from '../sandboxed-tools.fixture.ts'
 import { type WarmRoomsOptions, warmRooms } from './warm-rooms.ts'
 
 const languages = loadLanguages()
-export const languageOf = (name: string) => languages.find((each) => each.name === name)
+const byName = new Map(languages.map((each) => [each.name, each]))
+export const languageOf = (name: string) => byName.get(name)
 
 export interface Program {
   readonly language: 'python' | 'javascript'
-  /** The first is the one that is run; with a name of its own when it is said. */
+  /** The first one is run; with its own name when one is given. */
   readonly files: readonly (string | readonly [name: string, code: string])[]
   readonly stdin?: string
   readonly args?: readonly string[]
@@ -23,7 +24,7 @@ export interface Program {
   readonly limits?: Limits
 }
 
-/** As the door of snippets would write it. */
+/** As the snippets door creates it. */
 export function taskOf({ language, files, stdin, args = [], env = {}, limits = {} }: Program): CommandTask {
   const found = languageOf(language)
   if (found === undefined) throw new Error(`there is no ${language}`)
@@ -39,32 +40,33 @@ export function taskOf({ language, files, stdin, args = [], env = {}, limits = {
   return snippetTask(request, found, undefined)
 }
 
-/** A worker's tools in sandboxes, with and without rooms that are warm. */
+/** A worker's tools in sandboxes, with and without warm rooms. */
 export async function warmBench(by?: typeof sandboxBy) {
-  const { tools: cold, go, roomName, ...bench } = await sandboxedTools('warm-test', by)
+  const { tools: cold, go, namePrefix, ...bench } = await sandboxedTools('warm-test', by)
   return {
     ...bench,
     cold: (task: CommandTask, hooks?: StageHooks) => go(cold, task, { hooks }),
-    /** Rooms that are warm, and the way through them. */
-    pool: (more: Partial<WarmRoomsOptions> = {}) => poolOf({ cold, go, roomName }, more),
+    /** Warm rooms, and a function that runs tasks in them. */
+    pool: (more: Partial<WarmRoomsOptions> = {}) => poolOf({ cold, go, namePrefix: namePrefix() }, more),
   }
 }
 
 interface PoolParts {
   readonly cold: AttemptTools
   readonly go: (tools: AttemptTools, task: CommandTask, options?: GoOptions) => Promise<CommandResult>
-  readonly roomName: () => string
+  readonly namePrefix: string
 }
 
-function poolOf({ cold, go, roomName }: PoolParts, more: Partial<WarmRoomsOptions>) {
+function poolOf({ cold, go, namePrefix }: PoolParts, more: Partial<WarmRoomsOptions>) {
   const { rooms, runtime, clock } = cold
   const warm = warmRooms({
-    ...{ rooms, runtime, languageOf, limits: {}, most: 1, slots: 4, isShort: () => false, roomName, clock },
+    ...{ rooms, runtime, languages: byName, limits: {}, most: 1, slots: 4, isShort: () => false, namePrefix, clock },
     log: silentLog,
     ...more,
   })
   let served = 0
-  const taking = {
+  const counting = {
+    attemptBegan: () => warm.attemptBegan(),
     take(task: CommandTask) {
       const room = warm.take(task)
       if (room !== undefined) served++
@@ -73,10 +75,9 @@ function poolOf({ cold, go, roomName }: PoolParts, more: Partial<WarmRoomsOption
   }
   return {
     warm,
-    /** How many runs found an interpreter waiting. */
+    /** The number of tasks that found an interpreter waiting. */
     served: () => served,
-    run: (task: CommandTask, hooks?: StageHooks) =>
-      go({ ...cold, inputs: warm.inputs(cold.inputs), runtime: warm.runtime, warm: taking }, task, { hooks }),
+    run: (task: CommandTask, hooks?: StageHooks) => go({ ...cold, warm: counting }, task, { hooks }),
     [Symbol.asyncDispose]: () => warm.close(),
   }
 }

@@ -48,7 +48,7 @@ describe('types and defaults', () => {
     ['{x: {type: {type: enum, symbols: [a]}}}', { x: 'a' }],
     ['{x: {type: {type: array, items: [int, string]}}}', { x: [1, 'a'] }],
     ['{x: Any}', { x: { y: [1] } }],
-  ])('%s takes %j', async (inputs, given) => {
+  ])('the inputs %s accept %j', async (inputs, given) => {
     expect(await bind(inputs, given)).toEqual(given)
   })
 
@@ -62,43 +62,43 @@ describe('types and defaults', () => {
     ['{x: {type: {type: enum, symbols: [a]}}}', { x: 'b' }, /must be enum\(a\), not "b"/],
     ['{x: File}', { x: { class: 'Directory', location: 'file:///dir' } }, /must be File, not a Directory/],
     ['{x: File}', { x: 'file:///d/a.bam' }, /must be File/],
-  ])('%s does not take %j', async (inputs, given, words) => {
+  ])('the inputs %s refuse %j', async (inputs, given, words) => {
     await expect(bind(inputs, given)).rejects.toThrow(words)
   })
 
-  test('a default stands in for what is missing or null, never for what is false or empty', async () => {
+  test('a default replaces a missing or null value, and never false, 0 or an empty string', async () => {
     const inputs = '{a: {type: boolean, default: true}, b: {type: int, default: 7}, c: {type: string, default: word}}'
     expect(await bind(inputs, { a: false, b: 0, c: '' })).toEqual({ a: false, b: 0, c: '' })
     expect(await bind(inputs, { a: null })).toEqual({ a: true, b: 7, c: 'word' })
   })
 
-  test('what the process does not know is left out', async () => {
+  test('values for unknown inputs are left out', async () => {
     expect(await bind('{x: int}', { x: 1, y: 2, constructor: 3 })).toEqual({ x: 1 })
   })
 })
 
 describe('files', () => {
-  test('get the names that follow from their location, and a size', async () => {
+  test('a file gets the names that follow from its location, and its size', async () => {
     expect(await bind('{x: File}', { x: file('/d/a.bam') })).toEqual({
       x: { class: 'File', location: 'file:///d/a.bam', basename: 'a.bam', nameroot: 'a', nameext: '.bam', size: 3 },
     })
   })
 
-  test('that are not there are refused', async () => {
+  test('a missing file is refused', async () => {
     await expect(bind('{x: File}', { x: file('/d/gone') })).rejects.toThrow('there is no file at file:///d/gone')
   })
 
-  test.each(['../up', 'a/b', '..'])('cannot be called %s', async (basename) => {
+  test.each(['../up', 'a/b', '..'])('the basename %s is refused', async (basename) => {
     await expect(bind('{x: File}', { x: { ...file('/d/a.bam'), basename } })).rejects.toThrow(/cannot be a basename/)
   })
 
-  test('may be literals', async () => {
+  test('a file may be a literal with contents', async () => {
     const literal = { class: 'File', basename: 'l.txt', contents: 'héllo' }
     expect(await bind('{x: File}', { x: literal })).toMatchObject({ x: { ...literal, size: 6, nameroot: 'l' } })
     await expect(bind('{x: File}', { x: { class: 'File' } })).rejects.toThrow(/a File needs a location, or contents/)
   })
 
-  test('are looked into when contents are wanted, up to 64 KiB', async () => {
+  test('loadContents reads up to 64 KiB', async () => {
     const inputs = '{x: {type: File, inputBinding: {loadContents: true}}}'
     expect(await bind(inputs, { x: file('/d/a.bam') })).toMatchObject({ x: { contents: 'bam' } })
     await expect(bind(inputs, { x: file('/d/big.txt') })).rejects.toThrow(/larger than 64 KiB/)
@@ -110,13 +110,13 @@ describe('files', () => {
 describe('secondary files', () => {
   const inputs = '{x: {type: File, secondaryFiles: [.bai, ^.idx, .not?]}}'
 
-  test('are found beside the file at the top', async () => {
+  test('secondary files are found beside a top-level file', async () => {
     expect(await bind(inputs, { x: file('/d/a.bam') })).toMatchObject({
       x: { secondaryFiles: [{ location: 'file:///d/a.bam.bai' }, { location: 'file:///d/a.idx' }] },
     })
   })
 
-  test('must have come along within a workflow', async () => {
+  test('within a workflow, secondary files must be given with the file', async () => {
     await expect(bind(inputs, { x: file('/d/a.bam') }, { discover: false })).rejects.toThrow(
       'a.bam needs the secondary file a.bam.bai',
     )
@@ -124,14 +124,14 @@ describe('secondary files', () => {
     await expect(bind(inputs, { x: complete }, { discover: false })).resolves.toBeDefined()
   })
 
-  test('are asked of each file in a list, and of fields of records', async () => {
+  test('secondary files are required of each file in a list and in a record', async () => {
     const nested = '{x: {type: "File[]", secondaryFiles: [.gone]}}'
     await expect(bind(nested, { x: [file('/d/a.bam')] })).rejects.toThrow('a.bam.gone')
     const record = '{x: {type: {type: record, fields: {f: {type: File, secondaryFiles: [.gone]}}}}}'
     await expect(bind(record, { x: { f: file('/d/a.bam') } })).rejects.toThrow('a.bam.gone')
   })
 
-  test('cannot be reached by going up', async () => {
+  test('a secondary file outside the folder of its file is refused', async () => {
     const climbing = '{x: {type: File, secondaryFiles: [{pattern: "$(inputs.y)"}]}, y: string}'
     await expect(bind(climbing, { x: file('/d/a.bam'), y: '../dir/one.txt' })).rejects.toThrow(/not beside/)
   })
@@ -141,13 +141,16 @@ describe('formats', () => {
   const inputs = '{x: {type: File, format: "http://e/parent"}}'
   const of = (format: string) => ({ x: { ...file('/d/a.bam'), format } })
 
-  test.each(['http://e/parent', 'http://e/kid', 'http://e/same'])('%s is a kind of parent', async (format) => {
-    await expect(bind(inputs, of(format))).resolves.toBeDefined()
-  })
+  test.each(['http://e/parent', 'http://e/kid', 'http://e/same'])(
+    'the format %s is accepted as a subclass of parent',
+    async (format) => {
+      await expect(bind(inputs, of(format))).resolves.toBeDefined()
+    },
+  )
 
-  test('another is refused, and so is none', async () => {
+  test('another format, and a missing one, are refused', async () => {
     await expect(bind(inputs, of('http://e/other'))).rejects.toThrow(/has the format http:\/\/e\/other, which is not/)
-    await expect(bind(inputs, { x: file('/d/a.bam') })).rejects.toThrow(/does not say its format/)
+    await expect(bind(inputs, { x: file('/d/a.bam') })).rejects.toThrow(/has no format/)
   })
 })
 
@@ -172,12 +175,12 @@ describe('directories', () => {
         ['sub', [['two.txt', undefined]]],
       ],
     ],
-  ])('with %s list as much', async (loadListing, listing) => {
+  ])('%s lists as deep as it states', async (loadListing, listing) => {
     const bound = await bind(`{x: {type: Directory, loadListing: ${loadListing}}}`, given)
     expect(names(bound.x as ValueRecord)).toEqual(listing)
   })
 
-  test('list everything in v1.0', async () => {
+  test('a directory is listed completely in v1.0', async () => {
     const bound = await bind('{x: Directory}', given, { version: 'v1.0' })
     expect(names(bound.x as ValueRecord)).toEqual([
       ['one.txt', undefined],

@@ -9,7 +9,7 @@ import { type DataValue, isDirectory, isFile, mapData, mapDataSlowly, withNames 
 import type { Files } from '../values/files.ts'
 import type { Ontology } from '../values/ontology.ts'
 import { describeValue, field, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
-import { withContents, withListing, withSize } from './load-contents.ts'
+import { ListedEntries, withContents, withListing, withSize } from './load-contents.ts'
 import { chosenType } from './match-type.ts'
 import { withSecondaryFiles } from './secondary-files.ts'
 
@@ -42,9 +42,10 @@ export async function bindInputs(process: Process, given: ValueRecord, binding: 
   const context: ExpressionContext = { inputs, self: null, runtime: {} }
   const listing = findRequirement(binding.scope, 'LoadListingRequirement')?.loadListing as Listing | undefined
   const bound: [string, Value][] = []
+  const count = new ListedEntries()
   for (const input of process.inputs) {
     const rules = { ...input, loadListing: input.loadListing ?? listing ?? 'no_listing' }
-    const task: Applying = { rules, binding, context, version: process.version, name: input.name }
+    const task: Applying = { rules, binding, context, count, version: process.version, name: input.name }
     bound.push([input.name, await applyRules(field(inputs, input.name) ?? null, input.type, task)])
   }
   return Object.fromEntries(bound)
@@ -71,6 +72,7 @@ interface Applying {
   readonly rules: DataRules
   readonly binding: Binding
   readonly context: ExpressionContext
+  readonly count: ListedEntries
   readonly version: Version
   readonly name: string
 }
@@ -80,7 +82,8 @@ async function applyRules(value: Value, type: CwlType, task: Applying): Promise<
   const chosen = chosenType(type, value)
   if (isFile(value) && chosen?.type !== 'record') return applyToFile(value, task)
   if (isDirectory(value) && chosen?.type !== 'record') {
-    return withListing(value, task.binding.files, task.rules.loadListing ?? 'no_listing')
+    const { binding, rules, count } = task
+    return withListing(value, { files: binding.files, listing: rules.loadListing ?? 'no_listing', count })
   }
   if (isList(value)) {
     const items = chosen?.type === 'array' ? chosen.items : ({ type: 'Any' } as const)
@@ -108,7 +111,7 @@ async function applyToFile(
   const complete = await withSecondaryFiles(file, rules.secondaryFiles, {
     context,
     evaluator,
-    requiredUnlessSaid: true,
+    requiredByDefault: true,
     ...(binding.discover ? { files } : {}),
   })
   return rules.loadContents ? withContents(complete, files, version) : complete
@@ -116,17 +119,17 @@ async function applyToFile(
 
 async function checkFormat(
   format: Value | undefined,
-  { rules, binding, context, name }: Omit<Applying, 'version'>,
+  { rules, binding, context, name }: Omit<Applying, 'version' | 'count'>,
 ): Promise<void> {
   if (rules.format.length === 0) return
-  const wanted: string[] = []
+  const allowed: string[] = []
   for (const one of rules.format) {
     const value = await evaluate(one, context, binding.evaluator)
-    wanted.push(...(isList(value) ? value : [value]).filter((word) => typeof word === 'string'))
+    allowed.push(...(isList(value) ? value : [value]).filter((word) => typeof word === 'string'))
   }
-  if (wanted.length === 0) return
+  if (allowed.length === 0) return
   if (typeof format !== 'string')
-    throw invalid(`the file of ${name} does not say its format, which must be ${wanted.join(' or ')}`)
-  if (wanted.some((one) => one === format || binding.ontology?.isKindOf(format, one) === true)) return
-  throw invalid(`the file of ${name} has the format ${format}, which is not ${wanted.join(' or ')}`)
+    throw invalid(`the file of ${name} has no format, which must be ${allowed.join(' or ')}`)
+  if (allowed.some((one) => one === format || binding.ontology?.isKindOf(format, one) === true)) return
+  throw invalid(`the file of ${name} has the format ${format}, which is not ${allowed.join(' or ')}`)
 }

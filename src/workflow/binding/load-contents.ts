@@ -1,4 +1,5 @@
 import { invalid } from '../../base/fault.ts'
+import { turn } from '../../base/in-turns.ts'
 import type { Listing } from '../process/cwl-type.ts'
 import type { Version } from '../process/version.ts'
 import {
@@ -14,8 +15,11 @@ import type { Value } from '../values/value.ts'
 
 const CONTENTS_LIMIT = 64 << 10
 const DEEPEST = 100
+/** As JSON, this many entries exceed the input limit of an expression (cwl.max_json_bytes). */
+const MOST_LISTED = 250_000
+const DIRECTORIES_A_TURN = 16
 
-/** Adds the first 64 KiB of a file as `contents`; since v1.2 a longer file is an error instead of being cut. */
+/** Adds the first 64 KiB of a file as `contents`. Since v1.2 a longer file is an error; before, it was truncated. */
 export async function withContents(file: FileValue, files: Files, version: Version): Promise<FileValue> {
   if (typeof file.contents === 'string') return file
   if (typeof file.location !== 'string') return file
@@ -26,14 +30,46 @@ export async function withContents(file: FileValue, files: Files, version: Versi
   return { ...file, contents: new TextDecoder().decode(bytes.subarray(0, CONTENTS_LIMIT)) }
 }
 
-/** Adds a directory's entries as `listing`: none, its own entries, or the whole tree. */
-export async function withListing(directory: DirectoryValue, files: Files, listing: Listing): Promise<DirectoryValue> {
-  return listed(directory, { files, listing, depth: 0 })
+/** Counts the entries of listings. */
+export class ListedEntries {
+  #count = 0
+  #directories = 0
+
+  /**
+   * Counts one directory, and sometimes yields, so that other workflows of the thread can run. Throws `invalid` above
+   * the limit.
+   */
+  async add(entries: number): Promise<void> {
+    this.#count += entries
+    if (this.#count > MOST_LISTED)
+      throw invalid(
+        `the listings of directories have more than ${MOST_LISTED} entries: set loadListing to shallow_listing or no_listing`,
+      )
+    if (++this.#directories % DIRECTORIES_A_TURN === 0) await turn()
+  }
+}
+
+/**
+ * Adds a directory's entries as `listing`: none, its own entries, or the whole tree. A few directories can name more
+ * entries than fit into memory, if each contains the next one twice. So `count` limits the entries of all listings of
+ * one step.
+ */
+export async function withListing(
+  directory: DirectoryValue,
+  { files, listing, count = new ListedEntries() }: ListingOptions,
+): Promise<DirectoryValue> {
+  return listed(directory, { files, listing, count, depth: 0 })
+}
+
+export interface ListingOptions {
+  readonly files: Files
+  readonly listing: Listing
+  readonly count?: ListedEntries
 }
 
 async function listed(
   directory: DirectoryValue,
-  { files, listing, depth }: { files: Files; listing: Listing; depth: number },
+  { files, listing, count, depth }: Required<ListingOptions> & { readonly depth: number },
 ): Promise<DirectoryValue> {
   if (listing === 'no_listing') {
     if (typeof directory.location !== 'string') return directory
@@ -44,10 +80,11 @@ async function listed(
   const entries = Array.isArray(directory.listing)
     ? (directory.listing as readonly DataValue[])
     : await entriesOf(directory, files)
+  await count.add(entries.length)
   const made: Value[] = []
   for (const one of entries) {
     const isDeep = isDirectory(one) && listing === 'deep_listing'
-    made.push(isDeep ? await listed(one, { files, listing, depth: depth + 1 }) : one)
+    made.push(isDeep ? await listed(one, { files, listing, count, depth: depth + 1 }) : one)
   }
   return { ...directory, listing: made }
 }

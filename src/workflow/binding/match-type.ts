@@ -49,7 +49,7 @@ function matchesPrimitive(name: string, value: Value): boolean {
   }
 }
 
-/** Returns the member of a union that a value has. */
+/** Returns the member of a union type that matches a value. */
 export function chosenType(type: CwlType, value: Value): CwlType | undefined {
   if (type.type !== 'union') return matches(type, value) ? type : undefined
   for (const one of type.of) {

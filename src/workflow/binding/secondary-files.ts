@@ -8,11 +8,11 @@ import type { Files } from '../values/files.ts'
 import { escapePath } from '../values/uri.ts'
 import { isList, type Value } from '../values/value.ts'
 
-export interface Wanting {
+export interface SecondaryFileSearch {
   readonly context: ExpressionContext
   readonly evaluator: Evaluator
   /** Whether a pattern without `required` is required: true for inputs, false for outputs. */
-  readonly requiredUnlessSaid: boolean
+  readonly requiredByDefault: boolean
   /**
    * Searches beside the primary file for files that the value does not name; undefined when the named ones are
    * complete.
@@ -26,20 +26,20 @@ export interface Wanting {
 export async function withSecondaryFiles(
   file: FileValue,
   patterns: readonly SecondaryFile[],
-  wanting: Wanting,
+  search: SecondaryFileSearch,
 ): Promise<FileValue> {
   if (patterns.length === 0) return file
   const found: DataValue[] = [...companions(file)]
-  const self = { ...wanting.context, self: file }
-  const wishes: { readonly wanted: string | DataValue; readonly required: boolean }[] = []
+  const self = { ...search.context, self: file }
+  const needed: { readonly entry: string | DataValue; readonly required: boolean }[] = []
   for (const pattern of patterns) {
-    const required = await isRequired(pattern, self, wanting)
-    for (const wanted of await wantedBy(file, pattern, { self, wanting })) wishes.push({ wanted, required })
+    const required = await isRequired(pattern, self, search)
+    for (const entry of await filesOfPattern(file, pattern, { self, search })) needed.push({ entry, required })
   }
-  for (const { wanted, required } of wishes) {
-    const name = typeof wanted === 'string' ? wanted : wanted.basename
+  for (const { entry, required } of needed) {
+    const name = typeof entry === 'string' ? entry : entry.basename
     if (found.some((one) => one.basename === name)) continue
-    const there = typeof wanted === 'string' ? await beside(file, wanted, wanting) : wanted
+    const there = typeof entry === 'string' ? await beside(file, entry, search) : entry
     if (there === undefined && required) throw missing(file, name)
     if (there !== undefined) found.push(there)
   }
@@ -52,26 +52,26 @@ const missing = (file: FileValue, name: Value | undefined) =>
 async function isRequired(
   pattern: SecondaryFile,
   self: ExpressionContext,
-  { evaluator, requiredUnlessSaid }: Wanting,
+  { evaluator, requiredByDefault }: SecondaryFileSearch,
 ): Promise<boolean> {
   const { required } = pattern
-  if (required === undefined) return requiredUnlessSaid
+  if (required === undefined) return requiredByDefault
   return typeof required === 'boolean' ? required : (await evaluate(required, self, evaluator)) === true
 }
 
 interface Asking {
   readonly self: ExpressionContext
-  readonly wanting: Wanting
+  readonly search: SecondaryFileSearch
 }
 
-/** Names, or whole values that an expression returned. */
-async function wantedBy(
+/** Returns names, or whole values that an expression returned. */
+async function filesOfPattern(
   file: FileValue,
   { pattern }: SecondaryFile,
-  { self, wanting }: Asking,
+  { self, search }: Asking,
 ): Promise<readonly (string | DataValue)[]> {
   if (!hasExpression(pattern)) return [companionName(String(file.basename), pattern)]
-  const made = await evaluate(pattern, self, wanting.evaluator)
+  const made = await evaluate(pattern, self, search.evaluator)
   const results = isList(made) ? made : [made]
   return results.flatMap((one): (string | DataValue)[] => {
     if (one === null) return []
@@ -79,12 +79,12 @@ async function wantedBy(
     if (!isData(one)) throw invalid(`the secondaryFiles expression ${pattern} must give names, Files or Directories`)
     const path = typeof one.path === 'string' && one.location === undefined ? one.path : undefined
     return [
-      withNames(path === undefined || wanting.locate === undefined ? one : { ...one, location: wanting.locate(path) }),
+      withNames(path === undefined || search.locate === undefined ? one : { ...one, location: search.locate(path) }),
     ]
   })
 }
 
-async function beside(file: FileValue, name: string, { files }: Wanting): Promise<DataValue | undefined> {
+async function beside(file: FileValue, name: string, { files }: SecondaryFileSearch): Promise<DataValue | undefined> {
   if (files === undefined || typeof file.location !== 'string') return undefined
   if (name.split('/').includes('..')) throw invalid(`the secondary file ${name} is not beside its primary file`)
   const folder = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)

@@ -31,7 +31,7 @@ describe('parameter references', () => {
     ['x$(self)y$(runtime.cores)', 'xmey2'],
     ['$(inputs.list) and $(inputs.a)', `[1, 2, 3] and {"b c": [1, {"d": "deep"}], "q'q": "quote"}`],
     ['no expression \\\\ here ', 'no expression \\\\ here '],
-  ])('%j is %j without any JavaScript', async (source, value) => {
+  ])('%j evaluates to %j without JavaScript', async (source, value) => {
     expect(await evaluate(source, context, plain)).toEqual(value)
   })
 
@@ -65,13 +65,13 @@ describe('escapes', () => {
     expect(await evaluateAsIs(source, context, plain)).toBe(value)
   })
 
-  test('before v1.2 a backslash made any character plain', async () => {
+  test('before v1.2 a backslash escaped any character', async () => {
     const old: Evaluator = { ...plain, escapes: 'before-v1.2' }
     expect(await evaluateAsIs('\\$(self) \\n $(self)', context, old)).toBe('$(self) n me')
   })
 })
 
-test('the content of a file keeps its white space, and so is text', async () => {
+test('evaluateAsIs keeps white space and returns text', async () => {
   expect(await evaluateAsIs('$(inputs.list)\n', context, plain)).toBe('[1, 2, 3]\n')
 })
 
@@ -82,7 +82,7 @@ test.each([
   [-1.5e22, '-15000000000000000000000'],
   [0.1, '0.1'],
   [42, '42'],
-])('%d is written %s', (value, words) => {
+])('%d is written as %s', (value, words) => {
   expect(numberText(value)).toBe(words)
 })
 
@@ -101,20 +101,20 @@ describe('JavaScript', () => {
     ['$({a: undefined, b: [undefined]})', { b: [null] }],
     ['$("a)b}" + \'(\')', 'a)b}('],
     ['$(self) is $(self.length)', 'me is 2'],
-  ])('%s is %j', async (source, value) => {
+  ])('%s evaluates to %j', async (source, value) => {
     expect(await run(source)).toEqual(value)
   })
 
-  test('libraries are there first, in order', async () => {
+  test('expression libraries run first, in order', async () => {
     expect(await run('$(twice(base))', ['var base = 21', 'function twice(x) { return 2 * x }'])).toBe(42)
   })
 
-  test('nothing is left behind for the next expression', async () => {
+  test('an expression leaves no global state for the next one', async () => {
     await run('${ globalThis.leak = 1; Array.prototype.map = null; return 1 }')
     expect(await run('$([typeof leak, typeof [].map])')).toEqual(['undefined', 'function'])
   })
 
-  test('there is nothing of ours in reach', async () => {
+  test('process, require, fetch, setTimeout and console are undefined', async () => {
     expect(await run('$([typeof process, typeof require, typeof fetch, typeof setTimeout, typeof console])')).toEqual(
       Array(5).fill('undefined'),
     )
@@ -129,11 +129,11 @@ describe('JavaScript', () => {
     ['a $(open', /is not closed/],
     ['${ throw new Error("mine") }', /Error: mine/],
     ['$(function () {})', /gives a function/],
-  ])('%s fails as a fault', async (source, words) => {
+  ])('%s fails with its reason', async (source, words) => {
     await expect(run(source)).rejects.toThrow(words)
   })
 
-  test('after a failure the next expression runs as if nothing had been', async () => {
+  test('after a stack overflow the next expression works', async () => {
     await expect(run('${ function f() { return f() + 1 } return f() }')).rejects.toThrow()
     expect(await run('$(40 + 2)')).toBe(42)
   })

@@ -48,7 +48,7 @@ interface Job extends Share {
 
 interface Account {
   usedMs: number
-  /** It has had an expression that exceeded a short slice. */
+  /** The run has had an expression that exceeded a short slice. */
   isLong: boolean
 }
 
@@ -61,9 +61,10 @@ interface Lane {
 
 /**
  * Runs the expressions of many workflow runs on threads, so that none delays another for long. Expressions have no
- * state and no effects: one that exceeds its slice is stopped and run again from its start with a longer slice. Short
- * slices have two threads of their own; long slices have three, of which a run uses at most one and an instance at most
- * two. Each group of threads shares its time by instance and run. A run that exceeds its budget gets no further time.
+ * state and no effects: an expression that exceeds its slice is stopped, and run again from its start with a longer
+ * slice. Two threads run short slices, and three run long slices. Of the long-slice threads a run uses at most one and
+ * an instance at most two. Each group of threads shares its time by instance and run. A run that exceeds its budget
+ * gets no further time.
  */
 export function expressionPool({ file, limits, clock }: ExpressionPoolOptions): ExpressionPool {
   const short = laneOf({ file, clock, isLong: false })
@@ -143,7 +144,7 @@ function drop(lanes: readonly Lane[], share: Share): void {
     for (const [job, machine] of running) {
       if (job.instance !== share.instance || job.submission !== share.submission) continue
       job.answer.reject(dropped())
-      job.sliceMs = Number.POSITIVE_INFINITY // it gets no further slice
+      job.sliceMs = Number.POSITIVE_INFINITY // the expression gets no further slice
       void machine.stop()
     }
   }

@@ -15,7 +15,7 @@ const queueOf = (...items: readonly Item[]): FairQueue<Item> => {
 const many = (instance: string, submission: string, count: number): Item[] =>
   Array.from({ length: count }, (_, n) => ({ instance, submission, n }))
 const name = (item: Item | undefined): string | undefined => item && `${item.instance}/${item.submission}/${item.n}`
-/** Takes items that use 10 ms each. */
+/** Takes items that use 10 ms of time each. */
 const run = (queue: FairQueue<Item>, count: number): (string | undefined)[] =>
   Array.from({ length: count }, () => {
     const item = queue.take()
@@ -23,7 +23,7 @@ const run = (queue: FairQueue<Item>, count: number): (string | undefined)[] =>
     return name(item)
   })
 
-test('one submission is served in the order in which it asks', () => {
+test('the items of one submission are served in order', () => {
   expect(run(queueOf(...many('a', '1', 3)), 4)).toEqual(['a/1/0', 'a/1/1', 'a/1/2', undefined])
 })
 
@@ -33,12 +33,12 @@ test('instances take turns, whatever the number of their submissions', () => {
   expect(served.filter((one) => one?.startsWith('good'))).toHaveLength(5)
 })
 
-test('submissions of one instance take turns', () => {
+test('the submissions of one instance take turns', () => {
   const served = run(queueOf(...many('a', 'long', 50), ...many('a', 'short', 3)), 6)
   expect(served.filter((one) => one?.startsWith('a/short'))).toHaveLength(3)
 })
 
-test('a submission that used much time waits until the others have used as much', () => {
+test('a submission that used 100 ms waits until the others have used as much', () => {
   const queue = queueOf(...many('a', 'slow', 2), ...many('a', 'quick', 20))
   const first = queue.take()
   expect(name(first)).toBe('a/slow/0')
@@ -46,7 +46,7 @@ test('a submission that used much time waits until the others have used as much'
   expect(run(queue, 10).every((one) => one?.startsWith('a/quick'))).toBe(true)
 })
 
-test('time that was not used is not saved up', () => {
+test('unused time is not saved up', () => {
   const queue = queueOf(...many('a', '1', 100))
   run(queue, 50)
   for (const item of many('b', '1', 100)) queue.add(item)
@@ -54,7 +54,7 @@ test('time that was not used is not saved up', () => {
   expect(served.filter((one) => one?.startsWith('b'))).toHaveLength(10)
 })
 
-test('what is not allowed now keeps its place', () => {
+test('an item that is not allowed now keeps its place', () => {
   const queue = queueOf(...many('a', '1', 1), ...many('b', '1', 1))
   expect(name(queue.take(({ instance }) => instance !== 'a'))).toBe('b/1/0')
   expect(queue.take(({ instance }) => instance !== 'a')).toBeUndefined()

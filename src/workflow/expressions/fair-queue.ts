@@ -6,8 +6,8 @@ export interface Share {
 
 /**
  * A queue that shares processor time: first among instances, then among the workflow runs of an instance. The next item
- * belongs to the run that has used the least time. A run that returns after a pause starts level with the others:
- * unused time is not saved up (start-time fair queueing).
+ * belongs to the run that has used the least time. A run that returns after a pause starts level with the others: it
+ * cannot save up unused time (start-time fair queueing).
  */
 export class FairQueue<T extends Share> {
   readonly #instances = new Turns<Turns<T[]>>()
@@ -58,7 +58,7 @@ interface Turn<V> {
   isWaiting: boolean
 }
 
-/** Named parties and the time that each has used. Forgets idle parties once the waiting ones have used as much. */
+/** Named parties and the time that each has used. Removes idle parties once the waiting ones have used as much time. */
 class Turns<V> {
   readonly #turns = new Map<string, Turn<V>>()
   #levelMs = 0

@@ -4,12 +4,12 @@ import type { ScriptSlice, SliceReport, ThreadMessage } from './expression-threa
 
 export interface MachineThreadOptions {
   readonly file: URL
-  /** Whether its slices are long: the thread then has a lower priority. */
+  /** Whether the thread runs long slices; it then has a lower priority. */
   readonly isLong: boolean
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** A thread that runs one slice at a time and can be stopped whatever the script does. */
+/** A thread that runs one slice at a time. It can be stopped at any moment, whatever the script does. */
 export interface MachineThread {
   readonly isBusy: boolean
   run(slice: ScriptSlice): Promise<SliceReport>
@@ -98,7 +98,7 @@ interface Watch {
 }
 
 /**
- * Reports a thread that has used its slice and sends nothing: QuickJS does not interrupt loops within its built-in
+ * Reports a thread that has used its slice and sends no report: QuickJS does not interrupt loops within its built-in
  * functions.
  */
 function watchThread({ thread, untilMs, waitMs, clock, isOver }: Watch, used: (cpuMs: number) => void): void {

@@ -39,10 +39,10 @@ export interface QuickJsMachine {
 }
 
 /**
- * Runs expressions in QuickJS: a separate JavaScript engine without access to ours. Each evaluation has a fresh realm,
- * so that none can influence the next; values are passed as JSON text. `usedMs` is a clock of processor time or of wall
+ * Runs expressions in QuickJS: a separate JavaScript engine without access to Node. Each evaluation has a fresh realm,
+ * so that none can influence the next. Values are passed as JSON text. `usedMs` is a clock of processor time or of wall
  * time. QuickJS checks it between instructions only: a call such as `Array.prototype.indexOf` on 2^53 elements is not
- * interrupted, so untrusted scripts belong on a thread that can be terminated (see `expression-pool.ts`).
+ * interrupted. So untrusted scripts must run on a thread that can be terminated (see `expression-pool.ts`).
  */
 export function quickJsMachine(usedMs: () => number, limits: Omit<QuickJsLimits, 'timeMs'>): QuickJsMachine {
   let machine: Promise<QuickJSWASMModule> | undefined
@@ -61,7 +61,7 @@ export function quickJsMachine(usedMs: () => number, limits: Omit<QuickJsLimits,
         if (used.getWasmMemory().buffer.byteLength > MOST_KEPT_BYTES) machine = undefined
         return end
       } catch {
-        machine = undefined // it failed internally and is not reused
+        machine = undefined // the machine failed internally and is not reused
         return { trouble: 'it broke the JavaScript machine that it ran in' }
       }
     },

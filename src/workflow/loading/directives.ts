@@ -19,7 +19,7 @@ export async function expandDirectives(
   const list: Value[] = []
   for (const one of value) {
     const made = await expandDirectives(one, documents, trail)
-    // A list that is imported into a list is spliced into it.
+    // Importing a list inside a list inserts its elements.
     if (Array.isArray(made) && isRecord(one) && '$import' in one) list.push(...made)
     else list.push(made)
   }

@@ -50,7 +50,7 @@ function readLine(line: string, from: Reading): Reading {
   return reading.open > 0 ? reading : { open: 0, quote: undefined }
 }
 
-/** How many further characters belong to this one. */
+/** Returns how many further characters belong to this one. */
 function endsQuote(reading: Reading, char: string): number {
   if (char === reading.quote) reading.quote = undefined
   return char === '\\' && reading.quote === '"' ? 1 : 0

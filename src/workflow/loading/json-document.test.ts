@@ -1,4 +1,4 @@
-/** A failure prints its seed; WINDLASS_SEED runs that one again. */
+/** A failure prints its seed; WINDLASS_SEED repeats that run. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keysOf, placeOf } from '../values/place.ts'
@@ -10,7 +10,7 @@ const URI = 'file:///x.cwl'
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 300, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
-/** A value with the places of all its nodes and keys. */
+/** A value with the positions of all its nodes and keys. */
 function mapped(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value
   const keys = keysOf(value)
@@ -29,7 +29,7 @@ const { document } = fc.letrec<{ document: unknown; any: unknown }>((tie) => ({
   document: fc.oneof(fc.array(tie('any'), { maxLength: 5 }), fc.dictionary(word, tie('any'), { maxKeys: 5 })),
 }))
 
-test('what is JSON is read as the reader of YAML reads it, places included', () => {
+test('a JSON document is read as the YAML reader reads it, with equal positions', () => {
   fc.assert(
     fc.property(document, fc.constantFrom(0, 1, 2, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent)
@@ -58,11 +58,11 @@ test.each([
   ['an escape that JSON does not know', '["\\x41"]'],
   ['what is too much', `[${'0,'.repeat(600_000)}0]`],
   ['what is too deep', '['.repeat(300) + ']'.repeat(300)],
-])('%s is left to the reader of YAML', (_, text) => {
+])('%s is left to the YAML reader', (_, text) => {
   expect(readJsonDocument(text, URI)).toBeUndefined()
 })
 
-test('a long document in one line takes no longer for it', () => {
+test('a document of 50,000 strings on one line is read', () => {
   const words = Array.from({ length: 50_000 }, (_, at) => `"\\"${at}\\\\"`)
   const list = readJsonDocument(`[${words.join(',')}]`, URI) as string[]
   expect(list).toHaveLength(50_000)

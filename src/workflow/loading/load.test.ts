@@ -4,7 +4,7 @@ import { load, loadText, loadTool, loadWorkflow } from '../documents.fixture.ts'
 const TOOL = 'cwlVersion: v1.2\nclass: CommandLineTool\n'
 const REST = 'outputs: []\nbaseCommand: "true"\n'
 
-test('inputs may be a map of types, a map of records or a list, and are the same', async () => {
+test('inputs may be a map of types, a map of records or a list, with equal results', async () => {
   const forms = ['inputs: {x: int}\n', 'inputs: {x: {type: int}}\n', 'inputs: [{id: x, type: int}]\n']
   for (const form of forms) {
     const { inputs } = await loadTool(TOOL + form + REST)
@@ -35,7 +35,7 @@ test('secondary files may be short, optional, or written out', async () => {
   ])
 })
 
-test('$import, $include and $mixin bring in other documents, with references relative to where they were written', async () => {
+test('$import, $include and $mixin load other documents, with references relative to each document', async () => {
   const process = await load({
     'main.cwl': `${TOOL}$mixin: more.yml\ninputs: {$import: sub/inputs.yml}\ndoc: {$include: words.txt}\noutputs: []\n`,
     'more.yml': 'baseCommand: [echo, mixed]\n',
@@ -54,7 +54,7 @@ test('a document that imports itself is refused', async () => {
   ).rejects.toThrow(/a.yml:1:3: this imports itself/)
 })
 
-test('a $graph without a fragment means its main, and steps refer to the others', async () => {
+test('a $graph without a fragment is its main process, and steps refer to the others', async () => {
   const graph = `cwlVersion: v1.2
 $graph:
 - id: tool
@@ -89,7 +89,7 @@ test('types of SchemaDefRequirement are found by name, also in other documents',
   expect(process.inputs).toMatchObject([{ type: pair }, { type: { type: 'array', items: pair } }])
 })
 
-test('stdin, stdout and stderr as types are written out', async () => {
+test('the types stdin, stdout and stderr become bindings', async () => {
   const tool = await loadTool(
     `${TOOL}inputs: {in: stdin}\noutputs: {a: stdout, b: stderr}\nstderr: err.txt\nbaseCommand: cat\n`,
   )
@@ -97,7 +97,7 @@ test('stdin, stdout and stderr as types are written out', async () => {
   expect(tool.outputs).toMatchObject([{ binding: { glob: [tool.stdout] } }, { binding: { glob: ['err.txt'] } }])
 })
 
-test('formats are whole addresses once their prefix is known', async () => {
+test('a format with a known prefix becomes a full IRI', async () => {
   const tool = await loadTool(
     `${TOOL}$namespaces: {edam: "http://edamontology.org/"}\n$schemas: [edam.owl]\ninputs: {x: {type: File, format: edam:format_1}}\n${REST}`,
   )
@@ -105,7 +105,7 @@ test('formats are whole addresses once their prefix is known', async () => {
   expect(tool.schemas).toEqual(['file:///home/edam.owl'])
 })
 
-test('extensions with a prefix are passed over', async () => {
+test('fields with a prefix are ignored', async () => {
   await expect(loadText(`${TOOL}s:author: Ada\ninputs: []\n${REST}`)).resolves.toMatchObject({
     class: 'CommandLineTool',
   })
@@ -127,11 +127,11 @@ test.each([
     'inputs: {x: "#Loop"}\noutputs: []\nrequirements: {SchemaDefRequirement: {types: [{name: Loop, type: array, items: Loop}]}}\n',
     /contains itself/,
   ],
-])('%j is refused, with its place', async (body, words) => {
+])('%j is refused, with its line and column', async (body, words) => {
   await expect(loadText(TOOL + body)).rejects.toThrow(words)
 })
 
-test('an unknown requirement is unsupported, an unknown hint is passed over', async () => {
+test('an unknown requirement is unsupported, and an unknown hint is ignored', async () => {
   await expect(loadText(`${TOOL}inputs: []\n${REST}hints: {Teleport: {}}\n`)).resolves.toBeDefined()
   await expect(loadText(`${TOOL}inputs: []\n${REST}requirements: {Teleport: {}}\n`)).rejects.toMatchObject({
     fault: { kind: 'invalid', why: 'unsupported' },
@@ -147,7 +147,7 @@ test.each([
   ],
   ['v1.1', 'intent: [x]', /the field intent of a CommandLineTool came with CWL v1.2/],
   ['v2.0', '', /does not know CWL v2.0/],
-])('%s does not have %j', async (version, line, words) => {
+])('CWL %s refuses %j', async (version, line, words) => {
   const text = `cwlVersion: ${version}\nclass: CommandLineTool\ninputs: []\noutputs: []\n${line}\n`
   await expect(loadText(text)).rejects.toThrow(words)
 })
@@ -167,7 +167,7 @@ test('a workflow that runs itself is refused', async () => {
   await expect(loadText(text)).rejects.toThrow(/this workflow runs itself/)
 })
 
-test('workflows that multiply without end are refused', async () => {
+test('nested workflows with more than 10,000 processes are refused', async () => {
   const level = (next: string): string =>
     `cwlVersion: v1.2\nclass: Workflow\ninputs: []\noutputs: []\nsteps: {${Array.from({ length: 10 }, (_, at) => `s${at}: {run: ${next}, in: [], out: []}`).join(', ')}}\n`
   const documents = Object.fromEntries(
@@ -178,12 +178,12 @@ test('workflows that multiply without end are refused', async () => {
   )
 })
 
-test('a source that is not there is refused', async () => {
+test('an unknown outputSource is refused, with its line', async () => {
   const text =
     'cwlVersion: v1.2\nclass: Workflow\ninputs: []\noutputs: {o: {type: int, outputSource: nowhere/x}}\nsteps: []\n'
   await expect(loadWorkflow(text)).rejects.toThrow(/:4:\d+: nothing is called nowhere\/x/)
 })
 
-test('a document that cannot be fetched is named', async () => {
+test('a document that cannot be fetched is refused with its location', async () => {
   await expect(load({}, 'gone.cwl')).rejects.toThrow('file:///home/gone.cwl cannot be read: no such file')
 })

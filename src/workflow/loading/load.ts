@@ -47,7 +47,7 @@ export async function loadProcess(uri: string, fetch: Fetch): Promise<Process> {
 /** Shared by everything that one call loads. */
 interface Count {
   left: number
-  /** By address: a workflow may run the same tool in many steps. */
+  /** Keyed by address: a workflow may run the same tool in many steps. */
   readonly leaves: Map<string, { readonly names: TypeNames; readonly process: Process }>
 }
 
@@ -72,7 +72,7 @@ async function loadAt(uri: string, documents: Documents, { asked, trail, names, 
   const node = chosen(whole, uri, asked)
   const version = versionOf(node) ?? versionOf(whole)
   if (version === undefined) {
-    throw problem(placeOf(whole), 'the document does not say which cwlVersion it is written in; add cwlVersion: v1.2')
+    throw problem(placeOf(whole), 'the document has no cwlVersion; add cwlVersion: v1.2')
   }
   const rules: Rules = { version, namespaces: namespacesOf(whole) }
   const schemas = schemasOf(whole)
@@ -97,12 +97,11 @@ function chosen(whole: ValueRecord, uri: string, asked: SourcePlace | undefined)
     return found
   }
   const nodes = (Array.isArray(graph) ? graph : [graph]) as readonly Value[]
-  const wanted = fragment === undefined || fragment === '' ? 'main' : fragment
-  const named = nodes.find((one) => isRecord(one) && (text(one.id) ?? '').replace(/^.*#/s, '') === wanted)
+  const id = fragment === undefined || fragment === '' ? 'main' : fragment
+  const named = nodes.find((one) => isRecord(one) && (text(one.id) ?? '').replace(/^.*#/s, '') === id)
   const only = fragment === undefined && nodes.length === 1 ? nodes[0] : undefined
-  const found = named ?? findById([...nodes], wanted) ?? only
-  if (!isRecord(found))
-    throw problem(placeOf(whole, '$graph') ?? asked, `the $graph has no process with the id #${wanted}`)
+  const found = named ?? findById([...nodes], id) ?? only
+  if (!isRecord(found)) throw problem(placeOf(whole, '$graph') ?? asked, `the $graph has no process with the id #${id}`)
   return found
 }
 

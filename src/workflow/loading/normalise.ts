@@ -56,7 +56,7 @@ const allowsNull = (shape: FieldShape): boolean =>
 export const tooNew = (at: SourcePlace | undefined, what: string, { since, rules }: { since: Version; rules: Rules }) =>
   problem(
     at,
-    `${what} came with CWL ${versionText(since)}, but this document says ${versionText(rules.version)}; raise its cwlVersion`,
+    `${what} came with CWL ${versionText(since)}, but this document has cwlVersion ${versionText(rules.version)}; raise its cwlVersion`,
   )
 
 function unknownField(value: ValueRecord, key: string, table: RecordTable) {
@@ -91,10 +91,7 @@ function normalise(value: Value, shape: FieldShape, context: Context): Value {
   return value
 }
 
-/**
- * Returns the alternative of a shape that a value is meant as: its JSON kind decides, so that errors concern one
- * alternative.
- */
+/** Returns the alternative of a shape for a value. Its JSON kind decides, so that errors refer to one alternative. */
 function choose(value: Value, shape: FieldShape, context: Context): FieldShape | undefined {
   if (typeof shape === 'string') return isPlain(value, shape) ? shape : undefined
   if ('words' in shape) return typeof value === 'string' && shape.words.includes(value) ? shape : undefined

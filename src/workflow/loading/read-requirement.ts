@@ -68,7 +68,7 @@ const entriesOf = (listing: readonly Value[], rules: Rules): readonly Value[] =>
     listing,
   )
 
-/** The former extensions had the same fields, except one. */
+/** Converts former extensions, which had the same fields except one. */
 const inNewWords = (node: ValueRecord): ValueRecord => {
   const { class: _, ...fields } = node
   return fields

@@ -5,7 +5,7 @@ import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts
 import type { Rules } from './normalise.ts'
 import { dataRules, readInputBinding, readOutputBinding, readType, type TypeNames, textList } from './read-type.ts'
 
-/** The file of a stream that is an output without a name. */
+/** The file names of output streams that have no name. */
 const STREAM_NAMES = { stdout: 'windlass.stdout', stderr: 'windlass.stderr' } as const
 
 export function readOutput(node: ValueRecord, { rules, names }: { rules: Rules; names: TypeNames }): OutputParameter {

@@ -18,7 +18,7 @@ import { describeValue, isRecord, text, type Value, type ValueRecord } from '../
 import { normaliseRecord, type Rules } from './normalise.ts'
 import { typeSchema } from './process-fields.ts'
 
-/** The named types of SchemaDefRequirement, as they were written. */
+/** The named types of SchemaDefRequirement, before they are parsed. */
 export interface TypeNames {
   find(uri: string): { readonly node: ValueRecord; readonly names: TypeNames } | undefined
 }

@@ -14,7 +14,7 @@ import { text, type Value, type ValueRecord } from '../values/value.ts'
 import { resolveLocations } from './read-default.ts'
 import { listingField, textList } from './read-type.ts'
 
-/** The names within a workflow: sources are `input` and `step/output` from here on. */
+/** The names within a workflow. Sources are converted to `input` and `step/output`. */
 export interface LinkNames {
   readonly workflowId: string
   readonly known: ReadonlySet<string>

@@ -1,6 +1,6 @@
 import type { Process } from '../process/process.ts'
 
-/** A process without the parts that depend on where it was written: places, ids, and settings of the document. */
+/** A process without positions, ids and document settings, which depend on its document. */
 export const comparable = (process: Process): unknown =>
   JSON.parse(
     JSON.stringify(process, (key, value: unknown) => {

@@ -7,7 +7,7 @@ const tool = { class: 'CommandLineTool', inputs: { x: 'string' }, outputs: { y: 
 const load = (document: object) =>
   loadProcess('file:///flow.cwl', async () => JSON.stringify({ cwlVersion: 'v1.2', ...document }))
 
-test('what flows where can be seen, through workflows within workflows', async () => {
+test('the graph shows the data flow, also through nested workflows', async () => {
   const inner = {
     class: 'Workflow',
     inputs: { x: 'string' },
@@ -30,7 +30,7 @@ test('what flows where can be seen, through workflows within workflows', async (
   expect(text.split('{').length).toBe(text.split('}').length)
 })
 
-test('a name cannot break out of its quotes', async () => {
+test('quotes and backslashes in a label are escaped', async () => {
   const text = graphText(await load({ ...tool, label: 'say "hi" \\' }))
   expect(text).toContain(String.raw`[label = "say \"hi\" \\", shape = box]`)
 })

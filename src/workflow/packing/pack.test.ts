@@ -38,20 +38,20 @@ outputs: {o: {type: File, outputBinding: {glob: [a, b], loadContents: true, outp
 `,
 }
 
-test('a workflow becomes one document that loads as the same workflow', async () => {
+test('a packed workflow loads as an equal workflow', async () => {
   const process = await load(documents)
   const packed = packProcess(process)
   expect(comparable(await loadText(JSON.stringify(packed)))).toEqual(comparable(process))
 })
 
-test('what is packed names nothing beside itself', async () => {
+test('a packed workflow refers to no other document', async () => {
   const packed = JSON.stringify(packProcess(await load(documents)))
   expect(packed).toContain('file:///home/near.txt')
   expect(packed).toContain('file:///home/sub/beside.txt')
   expect(packed).not.toMatch(/\$import|\$include|"run":"|SchemaDefRequirement/)
 })
 
-test('a loop of an earlier version is packed as what it is now', async () => {
+test('a cwltool:Loop is packed as a CWL v1.3 loop', async () => {
   const process = await loadText(`cwlVersion: v1.2
 class: Workflow
 inputs: {x: int}
@@ -67,7 +67,7 @@ steps:
   expect(again).toMatchObject({ version: 13, steps: [{ loop: [{ name: 'i', sources: ['o'] }], run: { version: 12 } }] })
 })
 
-test('loops are packed too', async () => {
+test('a CWL v1.3 loop loads equal after packing', async () => {
   const process = await loadText(`cwlVersion: v1.3.0-dev1
 class: Workflow
 inputs: {x: int}

@@ -4,8 +4,8 @@ import type { LinkMerge, PickValue } from './process.ts'
 const NUMBERS = new Set(['int', 'long', 'float', 'double'])
 
 /**
- * Whether a value of one type may also have the other. Only impossible links are refused: a value that may be null may
- * be linked to an input that is not optional, and is checked at run time.
+ * Whether a value of one type may also have the other. Only impossible links are refused: a value that may be null can
+ * be linked to a required input, and is checked at run time.
  */
 export function assignable(from: CwlType, to: CwlType): boolean {
   const sources = alternatives(from)

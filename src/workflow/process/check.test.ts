@@ -13,7 +13,7 @@ interface Sketch {
   readonly requirements?: string
 }
 
-/** A workflow of one step, with one detail changed at a time. */
+/** A workflow of one step, with one detail changed. */
 async function check(sketch: Sketch): Promise<void> {
   const {
     input = 'int',
@@ -91,12 +91,12 @@ describe('links', () => {
       { step: 'scatter: nope', requirements: 'class: ScatterFeatureRequirement' },
       /scatters over nope, which is not among its inputs/,
     ],
-  ])('%j does not', async (sketch, words) => {
+  ])('%j does not fit', async (sketch, words) => {
     await expect(check(sketch)).rejects.toThrow(words)
   })
 })
 
-describe('features must be asked for', () => {
+describe('required features', () => {
   test.each<[Sketch, string]>([
     [{ input: '"int[]"', step: 'scatter: i' }, 'ScatterFeatureRequirement'],
     [{ toolInput: '"int[]"', link: '[x, y]' }, 'MultipleInputFeatureRequirement'],
@@ -106,7 +106,7 @@ describe('features must be asked for', () => {
   })
 })
 
-test('steps that wait for each other are refused', async () => {
+test('steps that depend on each other in a cycle are refused', async () => {
   const step = (name: string, from: string): string =>
     `${name}: {run: {class: ExpressionTool, inputs: {i: int}, outputs: {o: int}, expression: "$(null)"}, in: {i: ${from}/o}, out: [o]}`
   const workflow = await loadWorkflow(
@@ -115,7 +115,7 @@ test('steps that wait for each other are refused', async () => {
   expect(() => checkProcess(workflow)).toThrow(/these steps wait for each other: a, b/)
 })
 
-test('the nearer requirement replaces the farther, and any requirement outdoes a hint', () => {
+test('the nearest requirement applies, and any requirement takes precedence over a hint', () => {
   const outer = {
     requirements: [{ class: 'EnvVarRequirement', from: 'outer' }],
     hints: [{ class: 'WorkReuse', from: 'outer' }],
@@ -131,7 +131,7 @@ test('the nearer requirement replaces the farther, and any requirement outdoes a
   expect(findRequirement(hinted, 'EnvVarRequirement')?.from).toBe('outer')
 })
 
-test('what v1.0 took for granted holds for its own tools only', async () => {
+test('the implicit requirements of v1.0 apply only to v1.0 tools', async () => {
   const workflow = await loadWorkflow(`cwlVersion: v1.0
 class: Workflow
 inputs: []

@@ -105,7 +105,7 @@ function checkLink(link: Sink, sink: CwlType, { types, at, what }: Checking): vo
   throw problem(at, `${what} takes ${typeText(sink)}, but ${link.sources.join(' and ')} gives ${typeText(source)}`)
 }
 
-/** Steps that wait for each other would wait forever. */
+/** Throws for steps that wait for each other: they would wait forever. */
 function checkOrder(workflow: Workflow): void {
   const waits = new Map(
     workflow.steps.map((step) => [step.name, new Set(step.inputs.flatMap((one) => one.sources.flatMap(stepOfSource)))]),

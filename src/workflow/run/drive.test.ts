@@ -21,7 +21,7 @@ const run = async (text: string, inputs: ValueRecord, runCommand: (call: Command
 
 const noCommand = () => Promise.reject(new Error('no command was expected'))
 
-test('an ExpressionTool runs without any command', async () => {
+test('an ExpressionTool runs without a command', async () => {
   const text = `cwlVersion: v1.2
 class: ExpressionTool
 requirements: {InlineJavascriptRequirement: {expressionLib: ["function twice(x) { return 2 * x }"]}}
@@ -33,7 +33,7 @@ expression: "\${ return {n: twice(inputs.f.size), l: {class: 'File', basename: '
   expect(outcome).toMatchObject({ kind: 'done', outputs: { n: 10, l: { contents: 'made', size: 4 } } })
 })
 
-test('commands that do not wait for each other run at the same time', async () => {
+test('independent commands run at the same time', async () => {
   const tool = '{class: CommandLineTool, inputs: {i: int}, outputs: {o: int}}'
   const text = `cwlVersion: v1.2
 class: Workflow
@@ -53,7 +53,7 @@ steps: {a: {run: ${tool}, in: {i: x}, out: [o]}, b: {run: ${tool}, in: {i: x}, o
   expect(outcome).toEqual({ kind: 'done', outputs: { r: [1, 2] } })
 })
 
-test('when one command fails the run has failed, and the others are told', async () => {
+test('when one command fails, the run fails and aborts the other commands', async () => {
   const tool = '{class: CommandLineTool, inputs: {i: int}, outputs: {o: int}}'
   const text = `cwlVersion: v1.2
 class: Workflow
@@ -61,26 +61,26 @@ inputs: {x: int}
 outputs: []
 steps: {a: {run: ${tool}, in: {i: x}, out: [o]}, b: {run: ${tool}, in: {i: x}, out: [o]}}
 `
-  let told = false
+  let wasAborted = false
   const outcome = await run(text, { x: 1 }, ({ path, signal }) => {
     if (path === 'b') return Promise.reject(invalid('exit code 1'))
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => {
-        told = true
+        wasAborted = true
         resolve({ o: 1 })
       })
     })
   })
   expect(outcome).toEqual({ kind: 'failed', path: 'b', why: 'exit code 1' })
-  expect(told).toBe(true)
+  expect(wasAborted).toBe(true)
 })
 
-test('an Operation cannot run, which is said to be unsupported', async () => {
+test('an Operation is unsupported', async () => {
   const text = 'cwlVersion: v1.2\nclass: Operation\ninputs: []\noutputs: []\n'
   expect(await run(text, {}, noCommand)).toMatchObject({ kind: 'failed', unsupported: true })
 })
 
-test('inputs that do not fit fail the run before anything starts', async () => {
+test('invalid inputs fail the run before a command starts', async () => {
   const text = 'cwlVersion: v1.2\nclass: CommandLineTool\ninputs: {n: int}\noutputs: []\n'
   expect(await run(text, { n: 'x' }, noCommand)).toMatchObject({
     kind: 'failed',
@@ -88,7 +88,7 @@ test('inputs that do not fit fail the run before anything starts', async () => {
   })
 })
 
-test('an input object has whole locations, requirements of its own, and formats by prefix', async () => {
+test('an input object has absolute locations, its own requirements, and expanded formats', async () => {
   const fetch = fetchFrom({
     'jobs/job.yml':
       'f: {class: File, path: "item #1.txt", format: "e:one"}\n$namespaces: {e: "http://e/"}\ncwl:requirements: {EnvVarRequirement: {envDef: {A: b}}}\ncwl:tool: ../tool.cwl\n',
@@ -109,7 +109,7 @@ test('an input object has whole locations, requirements of its own, and formats 
   ])
 })
 
-test('a run that was stopped goes on from what was noted, and answers nothing twice', async () => {
+test('resume continues from the recorded state, and runs no finished step again', async () => {
   const tool = '{class: CommandLineTool, inputs: {i: int}, outputs: {o: int}}'
   const graph = await loadText(`cwlVersion: v1.2
 class: Workflow
@@ -137,7 +137,7 @@ steps: {a: {run: ${tool}, in: {i: x}, out: [o]}, b: {run: ${tool}, in: {i: a/o},
   expect(ran).toEqual(['b'])
 })
 
-test('a piece of work has one answer, and a failure is an answer too', async () => {
+test('each piece of work has one answer: its evaluation or its failure', async () => {
   const graph = await loadText(`cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -121,8 +121,7 @@ async function runTool(
   discover: boolean,
 ): Promise<ValueRecord> {
   const evaluator = evaluatorFor(driving.expressions, scope, process.version)
-  if (process.class === 'Operation')
-    throw invalid('an Operation says what would be done, not how: it cannot run', 'unsupported')
+  if (process.class === 'Operation') throw invalid('an Operation has no implementation: it cannot run', 'unsupported')
   const inputs = await bindInputs(process, given, { ...bindingOf(driving), scope, evaluator, discover })
   if (process.class === 'ExpressionTool') return runExpressionTool(process, inputs, evaluator)
   return driving.runCommand({ path, tool: process, scope, inputs, evaluator, signal: driving.signal })

@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
 import { bindInputs } from '../binding/bind-inputs.ts'
-import { withContents, withListing } from '../binding/load-contents.ts'
+import { ListedEntries, withContents, withListing } from '../binding/load-contents.ts'
 import { type Evaluator, evaluate, evaluatorFor } from '../expressions/evaluate.ts'
 import type { Expressions } from '../expressions/expressions.ts'
 import type { Step, StepInput } from '../process/process.ts'
@@ -69,11 +69,14 @@ function nextRound(
 
 async function load({ inputs, given }: Starting, files: Files, version: Version): Promise<ValueRecord> {
   const loaded: [string, Value][] = Object.entries(given)
+  const count = new ListedEntries()
   for (const { name, loadContents, loadListing } of inputs) {
     if (!loadContents && loadListing === undefined) continue
     const value = await mapDataSlowly(field(given, name) ?? null, async (data) => {
       if (isFile(data)) return loadContents ? withContents(data, files, version) : data
-      return isDirectory(data) && loadListing !== undefined ? withListing(data, files, loadListing) : data
+      return isDirectory(data) && loadListing !== undefined
+        ? withListing(data, { files, listing: loadListing, count })
+        : data
     })
     loaded.push([name, value])
   }

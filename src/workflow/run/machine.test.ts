@@ -22,7 +22,7 @@ const refusing = {
 
 type Tool = (inputs: ValueRecord, path: string) => Value
 
-/** Runs a workflow by hand: every tool returns what `tool` computes from its inputs and path. */
+/** Runs a workflow by hand: each tool returns what `tool` computes from its inputs and path. */
 const play = (graph: Workflow, inputs: ValueRecord, tool: Tool) => playing({ graph, inputs, tool, restart: false })
 
 interface Playing {
@@ -60,7 +60,7 @@ steps:
   a: {run: ${TOOL}, in: {i: x}, out: [o]}
 `
 
-test('a step starts when what it needs is there', async () => {
+test('a step starts when all its sources have values', async () => {
   const { outcome, ran } = await play(await workflow(chain), { x: 1 }, ({ i }) => Number(i) + 1)
   expect(ran).toEqual(['a', 'b'])
   expect(outcome).toEqual({ kind: 'done', outputs: { r: 3 } })
@@ -71,7 +71,7 @@ test('a workflow without steps is done at once', async () => {
   expect(begin(graph, { x: 5 }).state.outcome).toEqual({ kind: 'done', outputs: { r: 5 } })
 })
 
-test('the first failure ends the run, and what comes after it changes nothing', async () => {
+test('the first failure ends the run, and later events change nothing', async () => {
   const graph = await workflow(chain)
   const { state } = begin(graph, { x: 1 })
   apply(graph, state, { kind: 'evaluated', path: 'a', turns: [{ i: 1 }] })
@@ -81,7 +81,7 @@ test('the first failure ends the run, and what comes after it changes nothing', 
   expect(outstanding(graph, state)).toEqual([])
 })
 
-test('an answer counts once, and an answer to nothing counts not at all', async () => {
+test('a repeated event, and an event for an unknown path, are ignored', async () => {
   const graph = await workflow(chain)
   const { state } = begin(graph, { x: 1 })
   apply(graph, state, { kind: 'evaluated', path: 'a', turns: [{ i: 1 }] })
@@ -122,7 +122,7 @@ steps:
     expect(outcome).toEqual({ kind: 'done', outputs: { r } })
   })
 
-  test('names its turns by number', async () => {
+  test('each turn has its number in its path', async () => {
     expect((await play(await scattered('dotproduct'), { x: ['a', 'b'], y: [1, 2] }, glue)).ran).toEqual([
       's[0]',
       's[1]',
@@ -132,17 +132,17 @@ steps:
   test.each<[ValueRecord, RegExp]>([
     [{ x: ['a'], y: [1, 2] }, /pairs lists of different lengths: i has 1, j has 2/],
     [{ x: 'a', y: [1] }, /scatters over i, which must be a list, not "a"/],
-  ])('of %j fails', async (inputs, words) => {
+  ])('dotproduct of %j fails', async (inputs, words) => {
     await expect(play(await scattered('dotproduct'), inputs, glue)).rejects.toThrow(words)
   })
 
-  test('of ten thousand keeps every one', async () => {
+  test('a scatter over 10,000 values keeps them all, in order', async () => {
     const x = Array.from({ length: 10_000 }, (_, at) => at)
     const { outcome } = await play(await scattered('dotproduct'), { x, y: x }, ({ i }) => i ?? null)
     expect(outcome).toEqual({ kind: 'done', outputs: { r: x } })
   })
 
-  test('into more turns than could ever run is refused', async () => {
+  test('a scatter into 4,000,000 turns is refused', async () => {
     const x = Array.from({ length: 2000 }, () => 1)
     await expect(play(await scattered('flat_crossproduct'), { x, y: x }, glue)).rejects.toThrow(
       /would be 4000000 turns/,
@@ -167,7 +167,7 @@ describe('links', () => {
     ['{source: x, default: 9}', { x: null }, 9],
     ['{source: x, default: 9}', { x: false }, false],
     ['{source: x, valueFrom: "$(self) of $(inputs.i)"}', { x: 1 }, '1 of 1'],
-  ])('%s of %j is %j', async (link, inputs, r) => {
+  ])('the link %s with %j gives %j', async (link, inputs, r) => {
     const { outcome } = await play(await linked(link), inputs, ({ i }) => i ?? null)
     expect(outcome).toEqual({ kind: 'done', outputs: { r } })
   })
@@ -175,13 +175,13 @@ describe('links', () => {
   test.each([
     ['first_non_null', { x: null, y: null }, /all sources of i of the step s are null/],
     ['the_only_non_null', { x: 1, y: 2 }, /2 sources of i of the step s are not null/],
-  ])('%s of %j fails', async (pickValue, inputs, words) => {
+  ])('pickValue %s of %j fails', async (pickValue, inputs, words) => {
     const { state } = begin(await linked(`{source: [x, y], pickValue: ${pickValue}}`), inputs)
     expect(state.outcome).toMatchObject({ kind: 'failed', why: expect.stringMatching(words) })
   })
 })
 
-test('a step that is skipped gives null', async () => {
+test('a skipped step gives null', async () => {
   const graph = await workflow(
     `inputs: {x: boolean}\noutputs: {r: {type: Any, outputSource: s/o}}\nsteps: {s: {run: ${TOOL}, when: $(inputs.i), in: {i: x}, out: [o]}}\n`,
   )
@@ -206,7 +206,7 @@ steps:
 `
 const sum = ({ i }: ValueRecord): number => (Array.isArray(i) ? i.reduce((a, b) => a + b, 0) : Number(i) * 2)
 
-test('a workflow within a scatter has its own defaults and paths', async () => {
+test('a workflow inside a scatter has its own defaults and paths', async () => {
   const { outcome, ran } = await play(await workflow(nested), { x: [1, 2] }, sum)
   expect(outcome).toEqual({ kind: 'done', outputs: { r: [22, 24] } })
   expect(ran).toEqual(['outer[0]/first', 'outer[1]/first', 'outer[0]/last', 'outer[1]/last'])
@@ -222,7 +222,7 @@ const countTo =
   ({ i }: ValueRecord) => ({ n: Number((i as ValueRecord).n) + 1, go: Number((i as ValueRecord).n) + 1 < end })
 
 describe('loops', () => {
-  test('go on while their condition holds, and give the last round or all', async () => {
+  test('a loop repeats while its condition holds, and gives the last iteration or all', async () => {
     const last = await play(await workflow(loop('last_iteration')), { x: { n: 0 } }, countTo(3))
     expect(last.outcome).toEqual({ kind: 'done', outputs: { r: { n: 3, go: false } } })
     expect(last.ran).toEqual(['l@0', 'l@1', 'l@2'])
@@ -230,7 +230,7 @@ describe('loops', () => {
     expect(all.outcome).toMatchObject({ outputs: { r: [{ n: 1 }, { n: 2 }] } })
   })
 
-  test('may be written as the extension that they were before v1.3', async () => {
+  test('a loop may be written as cwltool:Loop, the extension before v1.3', async () => {
     const text = `cwlVersion: v1.2
 class: Workflow
 $namespaces: {cwltool: "http://commonwl.org/cwltool#"}
@@ -248,7 +248,7 @@ steps:
     expect(outcome).toMatchObject({ kind: 'done', outputs: { r: [{ n: 1 }, { n: 2 }] } })
   })
 
-  test('take no answer from an earlier round', async () => {
+  test('an event of an earlier iteration is ignored', async () => {
     const graph = await workflow(loop('last_iteration'))
     const { state } = begin(graph, { x: { n: 0 } })
     apply(graph, state, { kind: 'evaluated', path: 'l', turns: [{ i: { n: 0 } }] })
@@ -263,15 +263,18 @@ test.each<[string, string, { inputs: ValueRecord; tool: Tool }]>([
   ['a chain', chain, { inputs: { x: 1 }, tool: sum }],
   ['workflows within a scatter', nested, { inputs: { x: [1, 2, 3] }, tool: sum }],
   ['a loop', loop('all_iterations'), { inputs: { x: { n: 0 } }, tool: countTo(4) }],
-])('%s goes on from written state after every single event, to the same end', async (_, text, { inputs, tool }) => {
-  const graph = await workflow(text)
-  const without = await play(graph, inputs, tool)
-  const restarted = await playing({ graph, inputs, tool, restart: true })
-  expect(restarted.outcome).toEqual(without.outcome)
-  expect(restarted.ran.toSorted()).toEqual(without.ran.toSorted())
-})
+])(
+  '%s continues from its serialised state after each event, with an equal outcome',
+  async (_, text, { inputs, tool }) => {
+    const graph = await workflow(text)
+    const without = await play(graph, inputs, tool)
+    const restarted = await playing({ graph, inputs, tool, restart: true })
+    expect(restarted.outcome).toEqual(without.outcome)
+    expect(restarted.ran.toSorted()).toEqual(without.ran.toSorted())
+  },
+)
 
-/** A workflow of steps that each use outputs of some earlier steps, some of them scattered. */
+/** A workflow whose steps use outputs of earlier steps; some are scattered. */
 function randomGraph(random: ReturnType<typeof randomFrom>): string {
   const steps = Array.from({ length: 2 + random.below(12) }, (_, at) => {
     const sources = ['x', ...Array.from({ length: at }, (_, before) => `s${before}/o`)].filter(() => random.chance(0.4))
@@ -283,7 +286,7 @@ function randomGraph(random: ReturnType<typeof randomFrom>): string {
 }
 
 const seed = seedOfRun()
-test(`in whatever order the answers come, the end is the same (seed ${seed})`, async () => {
+test(`the outcome does not depend on the order of the answers (seed ${seed})`, async () => {
   const random = randomFrom(seed)
   for (let round = 0; round < 20; round += 1) {
     const graph = await workflow(randomGraph(random))

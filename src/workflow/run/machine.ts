@@ -22,7 +22,7 @@ interface Here {
   readonly workflow: Workflow
   readonly scope: Scope
   readonly frame: Frame
-  /** Empty, or the path of the step instance that this workflow is, with a slash at its end. */
+  /** Empty, or the path of the step instance that runs this workflow, followed by a slash. */
   readonly prefix: string
   readonly work: RunWork[]
   /** Called when every step is done. */

@@ -10,14 +10,14 @@ const documents = {
     '@prefix e: <http://e/> .\ne:kid <http://www.w3.org/2000/01/rdf-schema#subClassOf> e:parent, e:other ; e:note "a . b" .\ne:parent rdfs:subClassOf <http://e/root> .\n',
 }
 
-test('the vocabularies of everything that a process runs are read, and one that cannot be had is passed over', async () => {
+test('the $schemas of all processes are read, and one that cannot be fetched is ignored', async () => {
   const ontology = await loadOntology(await load(documents), fetchFrom(documents))
   const kinds = ['http://e/kid', 'http://e/parent', 'http://e/other', 'http://e/root', 'http://e/note']
   expect(kinds.map((one) => ontology?.isKindOf('http://e/kid', one))).toEqual([true, true, true, true, false])
   expect(ontology?.isKindOf('http://e/root', 'http://e/kid')).toBe(false)
 })
 
-test('a process without vocabularies needs none', async () => {
+test('a process without $schemas has no ontology', async () => {
   const plain = 'cwlVersion: v1.2\nclass: CommandLineTool\ninputs: []\noutputs: []\n'
   expect(await loadOntology(await load({ 'main.cwl': plain }), fetchFrom({}))).toBeUndefined()
 })

@@ -18,7 +18,7 @@ export interface Failure {
   /** Empty for the process itself. */
   readonly path: string
   readonly why: string
-  /** Not an error of the document: a feature that is not supported. */
+  /** The document is valid but uses a feature that is not supported. */
   readonly unsupported?: true
 }
 

@@ -49,7 +49,7 @@ async function collect(outputs: string, contents: Readonly<Record<string, string
 }
 
 describe('outputs', () => {
-  test('are files by glob, with a location outside of the room and no path in it', async () => {
+  test('a file by glob has a location outside the room and no path', async () => {
     expect(await collect('{type: File, outputBinding: {glob: a.txt}}')).toEqual({
       class: 'File',
       location: 'file:///o/a.txt',
@@ -66,37 +66,37 @@ describe('outputs', () => {
     ['/room/sub/*', ['c.txt']],
     ['"[ab].t?t"', ['a.txt', 'b.txt']],
     ['"nothing*"', []],
-  ])('may be many: %s', async (pattern, names) => {
+  ])('the glob %s matches its files', async (pattern, names) => {
     const found = await collect(`{type: "File[]", outputBinding: {glob: ${pattern}}}`)
     expect((found as ValueRecord[]).map((one) => one.basename)).toEqual(names)
   })
 
-  test('may be missing only where null will do', async () => {
+  test('a missing output is null where its type allows it, and fails otherwise', async () => {
     expect(await collect('{type: "File?", outputBinding: {glob: gone}}')).toBeNull()
     await expect(collect('{type: File, outputBinding: {glob: gone}}')).rejects.toThrow(
       'the output o is missing: nothing matches gone',
     )
   })
 
-  test('are one file, not two', async () => {
+  test('two matches for one File fail', async () => {
     await expect(collect('{type: File, outputBinding: {glob: "*.txt"}}')).rejects.toThrow('2 match *.txt')
   })
 
   test.each(['/etc/passwd', '../secret', 'sub/../../secret', '/room/../secret'])(
-    'are never outside: %s',
+    'the glob %s outside the working directory is refused',
     async (pattern) => {
       await expect(collect(`{type: File, outputBinding: {glob: ${pattern}}}`)).rejects.toThrow(/out of|outside/)
     },
   )
 
-  test('must be of their type', async () => {
+  test('an output of another type is refused', async () => {
     await expect(collect('{type: "File[]", outputBinding: {glob: "*"}}')).rejects.toThrow(/must be File\[\]/)
     await expect(collect('{type: string, outputBinding: {outputEval: $(runtime.exitCode)}}')).rejects.toThrow(
       /must be string, not 7/,
     )
   })
 
-  test('may be made from contents, and from the exit code', async () => {
+  test('an output may be computed from contents and from the exit code', async () => {
     expect(
       await collect(
         '{type: string, outputBinding: {glob: a.txt, loadContents: true, outputEval: "$(self[0].contents)!"}}',
@@ -105,7 +105,7 @@ describe('outputs', () => {
     expect(await collect('{type: int, outputBinding: {outputEval: $(runtime.exitCode)}}')).toBe(7)
   })
 
-  test('bring their secondary files and their format', async () => {
+  test('an output has its secondary files and its format', async () => {
     expect(
       await collect('{type: File, format: e:txt, secondaryFiles: [.idx, .none?], outputBinding: {glob: a.txt}}'),
     ).toMatchObject({
@@ -114,13 +114,13 @@ describe('outputs', () => {
     })
   })
 
-  test('may be records, field by field', async () => {
+  test('a record output is collected field by field', async () => {
     const type =
       '{type: {type: record, fields: {f: {type: File, outputBinding: {glob: b.txt}}, n: {type: int, outputBinding: {outputEval: $(runtime.exitCode)}}}}}'
     expect(await collect(type)).toMatchObject({ f: { basename: 'b.txt' }, n: 7 })
   })
 
-  test('may be directories', async () => {
+  test('an output may be a directory with its listing', async () => {
     expect(await collect('{type: Directory, outputBinding: {glob: sub, loadListing: deep_listing}}')).toMatchObject({
       class: 'Directory',
       location: 'file:///o/sub',
@@ -130,28 +130,28 @@ describe('outputs', () => {
 })
 
 describe('cwl.output.json', () => {
-  const say = (value: unknown) => ({ ...made, '/o/cwl.output.json': JSON.stringify({ o: value }) })
+  const withResult = (value: unknown) => ({ ...made, '/o/cwl.output.json': JSON.stringify({ o: value }) })
   const input = { x: { class: 'File', location: 'file:///d/in.txt', basename: 'in.txt' } }
 
-  test('names files by paths, from the working directory or whole', async () => {
+  test('a file may be named by a relative or an absolute path', async () => {
     for (const path of ['sub/c.txt', '/room/sub/c.txt']) {
-      expect(await collect('File', say({ class: 'File', path }))).toMatchObject({
+      expect(await collect('File', withResult({ class: 'File', path }))).toMatchObject({
         location: 'file:///o/sub/c.txt',
         size: 1,
       })
     }
-    expect(await collect('File', say({ class: 'File', location: 'a.txt' }))).toMatchObject({
+    expect(await collect('File', withResult({ class: 'File', location: 'a.txt' }))).toMatchObject({
       location: 'file:///o/a.txt',
     })
   })
 
-  test('cannot make a file larger than it is, or another kind of thing', async () => {
-    expect(await collect('File', say({ class: 'File', path: 'a.txt', size: 999 }))).toMatchObject({ size: 3 })
-    await expect(collect('File', say({ class: 'File', path: 'sub' }))).rejects.toThrow('sub is not a File')
+  test('a stated size is replaced by the real one, and a directory is no File', async () => {
+    expect(await collect('File', withResult({ class: 'File', path: 'a.txt', size: 999 }))).toMatchObject({ size: 3 })
+    await expect(collect('File', withResult({ class: 'File', path: 'sub' }))).rejects.toThrow('sub is not a File')
   })
 
-  test('may pass an input on', async () => {
-    expect(await collect('File', say({ class: 'File', path: '/in/0/in.txt' }), input)).toMatchObject({
+  test('an output may be an input file', async () => {
+    expect(await collect('File', withResult({ class: 'File', path: '/in/0/in.txt' }), input)).toMatchObject({
       location: 'file:///d/in.txt',
     })
   })
@@ -164,24 +164,24 @@ describe('cwl.output.json', () => {
     { class: 'File', location: 'file:///o/%2e%2e/secret' },
     { class: 'File', location: 'http://elsewhere/x' },
     { class: 'File', path: 'gone' },
-  ])('cannot name %j', async (value) => {
-    await expect(collect('File', say(value), input)).rejects.toThrow(/outside|neither|not there/)
+  ])('%j is refused', async (value) => {
+    await expect(collect('File', withResult(value), input)).rejects.toThrow(/outside|neither|not there/)
   })
 
-  test('must be JSON, and one object', async () => {
+  test('invalid JSON, a list and a file above outputJsonBytes are refused', async () => {
     await expect(collect('Any', { '/o/cwl.output.json': '{' })).rejects.toThrow(/is not JSON/)
     await expect(collect('Any', { '/o/cwl.output.json': '[]' })).rejects.toThrow(/must hold one object/)
-    await expect(collect('Any', say('x'.repeat(1000)))).rejects.toThrow(
+    await expect(collect('Any', withResult('x'.repeat(1000)))).rejects.toThrow(
       /has 1008 bytes; the limit is 1000 \(cwl.max_json_bytes\)/,
     )
   })
 })
 
-test('a pattern of many stars still ends', () => {
+test('a pattern of 200 stars is matched in bounded time', () => {
   expect(patternOf(`${'*'.repeat(200)}b`).test('a'.repeat(200))).toBe(false)
 })
 
-test('names that begin with a dot are found only by patterns that do', async () => {
+test('a name with a leading dot is matched only by a pattern with one', async () => {
   const files = memoryFiles(made)
   expect((await glob('*', 'file:///o', files)).map(({ path }) => path)).not.toContain('.hidden')
   expect((await glob('.h*', 'file:///o', files)).map(({ path }) => path)).toEqual(['.hidden'])

@@ -38,7 +38,7 @@ export interface Collection {
   readonly outputJsonBytes: number
 }
 
-interface Wanted extends DataRules {
+interface OutputRules extends DataRules {
   readonly type: CwlType
   readonly binding?: OutputBinding
   readonly name: string
@@ -48,19 +48,20 @@ interface Wanted extends DataRules {
 export async function collectToolOutputs(given: Collection): Promise<ValueRecord> {
   const collection = { ...given, files: remembering(given.files) }
   const { tool, command } = collection
+  let inputLocations: ReadonlySet<string> | undefined
   const way: WayOut = {
     outdir: command.room.outdir,
     outdirLocation: collection.outdirLocation,
     staged: command.staged,
-    inputLocations: new Set(locationsIn(command.inputs)),
+    inputLocations: () => (inputLocations ??= new Set(locationsIn(command.inputs))),
   }
   const written = await readOutputJson(way, collection.files, collection.outputJsonBytes)
   const entries: [string, Value][] = []
   for (const output of tool.outputs) {
-    const wanted: Wanted = { ...output, ...(output.binding === undefined ? {} : { binding: output.binding }) }
-    const value = written === undefined ? await collectOne(wanted, collection, way) : (written[output.name] ?? null)
+    const rules: OutputRules = { ...output, ...(output.binding === undefined ? {} : { binding: output.binding }) }
+    const value = written === undefined ? await collectOne(rules, collection, way) : (written[output.name] ?? null)
     const placed = await leaveRoom(value, way, collection.files)
-    const complete = written === undefined ? placed : await dressed(placed, wanted, { collection, way })
+    const complete = written === undefined ? placed : await dressed(placed, rules, { collection, way })
     if (!matchesOutput(output.type, complete)) {
       throw invalid(`the output ${output.name} must be ${typeText(output.type)}, not ${describeValue(complete)}`)
     }
@@ -75,15 +76,15 @@ const contextOf = ({ command, exitCode }: Collection, self: Value): ExpressionCo
   runtime: { ...command.runtime, exitCode },
 })
 
-async function collectOne(wanted: Wanted, collection: Collection, way: WayOut): Promise<Value> {
-  const { type } = wanted
-  const binding = wanted.binding ?? bindingOfType(type)
+async function collectOne(rules: OutputRules, collection: Collection, way: WayOut): Promise<Value> {
+  const { type } = rules
+  const binding = rules.binding ?? bindingOfType(type)
   const record = alternatives(type).find((one) => one.type === 'record')
   if (binding === undefined) {
     if (record?.type !== 'record') return null
     const fields: [string, Value][] = []
     for (const { binding: _, outputBinding, ...field } of record.fields) {
-      const inner: Wanted = { ...field, ...(outputBinding === undefined ? {} : { binding: outputBinding }) }
+      const inner: OutputRules = { ...field, ...(outputBinding === undefined ? {} : { binding: outputBinding }) }
       fields.push([field.name, await collectOne(inner, collection, way)])
     }
     return Object.fromEntries(fields)
@@ -93,7 +94,7 @@ async function collectOne(wanted: Wanted, collection: Collection, way: WayOut): 
     binding.outputEval === undefined
       ? found
       : await evaluate(binding.outputEval, contextOf(collection, found), collection.evaluator)
-  return dressed(single(made, wanted, binding), wanted, { collection, way })
+  return dressed(single(made, rules, binding), rules, { collection, way })
 }
 
 const bindingOfType = (type: CwlType): OutputBinding | undefined =>
@@ -133,12 +134,12 @@ async function seen(
   const whole = path === '' ? way.outdir : `${way.outdir}/${path}`
   const basename = whole.slice(whole.lastIndexOf('/') + 1)
   const data = { class: kind, location, path: whole, basename } as DataValue
-  if (isDirectory(data)) return withListing(data, files, listing)
+  if (isDirectory(data)) return withListing(data, { files, listing })
   return isFile(data) ? withSize({ ...data, ...nameParts(basename) }, files) : data
 }
 
 /** A single file is expected and a list was found: it must contain one, or none if the output is optional. */
-function single(value: Value, { type, name }: Wanted, binding: OutputBinding): Value {
+function single(value: Value, { type, name }: OutputRules, binding: OutputBinding): Value {
   const kinds = alternatives(type)
   const wantsOne = kinds.some((one) => one.type === 'File' || one.type === 'Directory')
   const takesList = kinds.some((one) => one.type === 'array')
@@ -158,26 +159,26 @@ interface Dressing {
   readonly way: WayOut
 }
 
-/** Adds secondary files and formats, for a file or each of a list. */
-async function dressed(value: Value, wanted: Wanted, { collection, way }: Dressing): Promise<Value> {
+/** Adds secondary files and formats to a file, or to each file of a list. */
+async function dressed(value: Value, rules: OutputRules, { collection, way }: Dressing): Promise<Value> {
   if (isList(value)) {
     const list: Value[] = []
-    for (const one of value) list.push(await dressed(one, wanted, { collection, way }))
+    for (const one of value) list.push(await dressed(one, rules, { collection, way }))
     return list
   }
   if (!isFile(value)) return value
   const { files, evaluator } = collection
-  const complete = await withSecondaryFiles(value, wanted.secondaryFiles, {
+  const complete = await withSecondaryFiles(value, rules.secondaryFiles, {
     context: contextOf(collection, value),
     evaluator,
-    requiredUnlessSaid: false,
+    requiredByDefault: false,
     files,
     locate: (path) =>
       path.startsWith(`${way.outdir}/`)
         ? `${way.outdirLocation}/${escapePath(path.slice(way.outdir.length + 1))}`
         : path,
   })
-  const [format] = wanted.format
+  const [format] = rules.format
   if (format === undefined) return complete
   const named = await evaluate(format, contextOf(collection, value), evaluator)
   return typeof named === 'string' ? { ...complete, format: named } : complete

@@ -39,10 +39,10 @@ async function step(from: Match, part: string, files: Files): Promise<readonly M
     const stat = await files.stat(location)
     return stat === undefined ? [] : [child({ class: stat.class, basename: part, location })]
   }
-  const wanted = patternOf(part)
+  const pattern = patternOf(part)
   const entries = await files.list(from.location)
   return entries
-    .filter(({ basename }) => wanted.test(basename) && (part.startsWith('.') || !basename.startsWith('.')))
+    .filter(({ basename }) => pattern.test(basename) && (part.startsWith('.') || !basename.startsWith('.')))
     .map(child)
 }
 

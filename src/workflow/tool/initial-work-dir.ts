@@ -11,7 +11,7 @@ import { stageAt } from './stage-data.ts'
 
 export interface WorkDir {
   readonly staged: readonly Staged[]
-  /** From the former path of an input to its new path. */
+  /** Maps the former path of an input to its new path. */
   readonly moved: ReadonlyMap<string, string>
 }
 
@@ -22,7 +22,7 @@ interface Asking {
   readonly evaluator: Evaluator
 }
 
-interface Wish {
+interface WorkDirEntry {
   readonly name?: string
   readonly entry: DataValue | string
   readonly writable: boolean
@@ -33,11 +33,11 @@ export async function initialWorkDir(asking: Asking): Promise<WorkDir> {
   const listing = findRequirement(asking.scope, 'InitialWorkDirRequirement')?.listing
   const nodes =
     typeof listing === 'string' ? await evaluate(listing, asking.context, asking.evaluator) : (listing ?? null)
-  const wishes = await wishesOf(isList(nodes) ? nodes : [nodes], asking)
+  const entries = await entriesOf(isList(nodes) ? nodes : [nodes], asking)
   const moved = new Map<string, string>()
   const byPath = new Map<string, Staged>()
-  for (const wish of wishes) {
-    for (const one of placeWish(wish, asking, moved)) {
+  for (const entry of entries) {
+    for (const one of placeEntry(entry, asking, moved)) {
       const other = byPath.get(one.path)
       const isSame = other === undefined || JSON.stringify(other) === JSON.stringify(one)
       if (!isSame && one.kind !== 'directory') throw invalid(`InitialWorkDirRequirement puts two things at ${one.path}`)
@@ -47,25 +47,25 @@ export async function initialWorkDir(asking: Asking): Promise<WorkDir> {
   return { staged: [...byPath.values()], moved }
 }
 
-async function wishesOf(node: Value, asking: Asking): Promise<readonly Wish[]> {
+async function entriesOf(node: Value, asking: Asking): Promise<readonly WorkDirEntry[]> {
   if (node === null) return []
   if (typeof node === 'string') {
     const value = await evaluate(node, asking.context, asking.evaluator)
     if (typeof value === 'string')
       throw invalid(`${node} in InitialWorkDirRequirement gives text; text needs an entryname`)
-    return wishesOf(value, asking)
+    return entriesOf(value, asking)
   }
   if (isList(node)) {
-    const wishes: Wish[] = []
-    for (const one of node) wishes.push(...(await wishesOf(one, asking)))
-    return wishes
+    const entries: WorkDirEntry[] = []
+    for (const one of node) entries.push(...(await entriesOf(one, asking)))
+    return entries
   }
   if (isData(node)) return [{ entry: withNames(node), writable: false }]
-  if (isRecord(node) && 'entry' in node) return direntWishes(node, asking)
+  if (isRecord(node) && 'entry' in node) return direntEntries(node, asking)
   throw invalid(`InitialWorkDirRequirement lists ${describeValue(node)}: it takes Files, Directories and entries`)
 }
 
-async function direntWishes(node: ValueRecord, { context, evaluator }: Asking): Promise<readonly Wish[]> {
+async function direntEntries(node: ValueRecord, { context, evaluator }: Asking): Promise<readonly WorkDirEntry[]> {
   const writable = node.writable === true
   const name = typeof node.entryname === 'string' ? await evaluate(node.entryname, context, evaluator) : null
   if (name !== null && typeof name !== 'string') throw invalid('an entryname must be text')
@@ -83,12 +83,16 @@ async function direntWishes(node: ValueRecord, { context, evaluator }: Asking): 
   return [{ name, entry: valueText(value), writable }]
 }
 
-function placeWish({ name, entry, writable }: Wish, asking: Asking, moved: Map<string, string>): readonly Staged[] {
+function placeEntry(
+  { name, entry, writable }: WorkDirEntry,
+  asking: Asking,
+  moved: Map<string, string>,
+): readonly Staged[] {
   if (typeof entry === 'string') return [{ kind: 'text', path: target(name ?? '', asking), contents: entry, writable }]
-  const wanted = name ?? (typeof entry.basename === 'string' ? entry.basename : undefined)
-  if (wanted === undefined)
+  const basename = name ?? (typeof entry.basename === 'string' ? entry.basename : undefined)
+  if (basename === undefined)
     throw invalid('a File or Directory of InitialWorkDirRequirement needs a basename or an entryname')
-  const made = stageAt(entry, target(wanted, asking), writable)
+  const made = stageAt(entry, target(basename, asking), writable)
   noteMoves(entry, made.value, moved)
   return made.staged
 }

@@ -10,7 +10,8 @@ export interface WayOut {
   readonly outdir: string
   readonly outdirLocation: string
   readonly staged: readonly Staged[]
-  readonly inputLocations: ReadonlySet<string>
+  /** Called when a tool names a location outside its working directory, which is rare. */
+  readonly inputLocations: () => ReadonlySet<string>
 }
 
 /** Gives every File and Directory a location that is valid outside the room; the tool must be allowed to name it. */
@@ -45,8 +46,9 @@ function locate(data: DataValue, way: WayOut): DataValue {
 function isKnown(location: string, { outdirLocation, inputLocations }: WayOut): boolean {
   if (/(^|\/)(\.|%2e){2}(\/|$)/i.test(location)) return false
   if (location === outdirLocation || location.startsWith(`${outdirLocation}/`)) return true
+  const known = inputLocations()
   for (let end = location.length; end > 0; end = location.lastIndexOf('/', end - 1)) {
-    if (inputLocations.has(location.slice(0, end))) return true
+    if (known.has(location.slice(0, end))) return true
   }
   return false
 }

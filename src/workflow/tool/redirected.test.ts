@@ -10,11 +10,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const at = (name: string): string => join(folder, name)
 const run = ([program = '', ...words]: readonly string[]) => spawnSync(program, words, { encoding: 'utf8' })
 
-test('without files the command is as it was', () => {
+test('without redirections the command is unchanged', () => {
   expect(redirected(['echo', 'hi'], {})).toEqual(['echo', 'hi'])
 })
 
-test('each stream goes to its file, whatever the names and the words are', () => {
+test('each stream is redirected to its file, whatever characters its name and the arguments have', () => {
   writeFileSync(at('in $(x) "y"'), 'given')
   const script = 'cat; printf "%s." "$@" >&2; exit 7'
   const argv = ['sh', '-c', script, 'sh', '$HOME', '', '-n', 'a b']
@@ -25,12 +25,12 @@ test('each stream goes to its file, whatever the names and the words are', () =>
   expect(readFileSync(streams.stderr, 'utf8')).toBe('$HOME..-n.a b.')
 })
 
-test('both outputs may be one file, in the order in which they were written', () => {
+test('stdout and stderr may be one file, in the order of writing', () => {
   run(redirected(['sh', '-c', 'echo 1; echo 2 >&2; echo 3'], { stdout: at('both'), stderr: at('both') }))
   expect(readFileSync(at('both'), 'utf8')).toBe('1\n2\n3\n')
 })
 
-test('input that cannot be read keeps the command from starting', () => {
+test('a command whose stdin cannot be read is not started', () => {
   const { status } = run(redirected(['touch', at('started')], { stdin: at('nothing') }))
   expect(status).not.toBe(0)
   expect(() => readFileSync(at('started'))).toThrow()

@@ -73,7 +73,7 @@ export function stageInputs(inputs: ValueRecord, room: ToolRoom): StagedToolInpu
   return { inputs: walk(inputs) as ValueRecord, staged }
 }
 
-/** Inputs that InitialWorkDirRequirement moved get the new paths; nothing is left at the old ones. */
+/** Inputs that InitialWorkDirRequirement moved get their new paths, and are no longer at the old ones. */
 export function moveInputs({ inputs, staged }: StagedToolInputs, moved: ReadonlyMap<string, string>): StagedToolInputs {
   if (moved.size === 0) return { inputs, staged }
   const walk = (value: Value): Value => {

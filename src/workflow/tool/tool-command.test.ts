@@ -21,8 +21,8 @@ async function command(body: string, inputs: ValueRecord = {}): Promise<ToolComm
 
 const file = (name: string): ValueRecord => ({ class: 'File', location: `file:///d/${name}`, basename: name })
 
-describe('the command line', () => {
-  test('is ordered by position, then arguments before inputs, then by name', async () => {
+describe('command line', () => {
+  test('arguments are ordered by position, then arguments before inputs, then by name', async () => {
     const { argv } = await command(
       `baseCommand: [cmd, sub]
 arguments: [first, {position: 1, valueFrom: last}]
@@ -73,11 +73,11 @@ inputs: {b: {type: int, inputBinding: {}}, a: {type: int, inputBinding: {}}, z: 
       },
       ['2', '1', '4', '3'],
     ],
-  ])('{%s} with %j gives %j', async (inputs, given, argv) => {
+  ])('the inputs {%s} with %j give %j', async (inputs, given, argv) => {
     expect((await command(`inputs: {${inputs}}`, given)).argv).toEqual(argv)
   })
 
-  test('with a shell is one line, and quotes what it should', async () => {
+  test('with ShellCommandRequirement the command is one quoted line', async () => {
     const { argv } = await command(
       `requirements: {ShellCommandRequirement: {}}
 inputs: {x: {type: string, inputBinding: {position: 1}}}
@@ -88,14 +88,14 @@ arguments: [{valueFrom: "| wc", shellQuote: false, position: 2}]`,
     expect(argv).toEqual(['/bin/sh', '-c', `echo 'it'"'"'s; rm -rf /' | wc`])
   })
 
-  test('compares keys part by part, numbers before names, shorter before longer', () => {
+  test('compareKeys compares part by part, numbers before names, shorter before longer', () => {
     const keys = [[1], [0, 'b', 1], [0, 'b'], [0, 3], [0, 'a'], [-1, 'z']]
     expect(keys.sort(compareKeys)).toEqual([[-1, 'z'], [0, 3], [0, 'a'], [0, 'b'], [0, 'b', 1], [1]])
   })
 })
 
 describe('staging', () => {
-  test('gives each input a directory of its own, with secondary files beside it', async () => {
+  test('each input has its own directory, with its secondary files beside it', async () => {
     const { staged, argv } = await command('inputs: {x: {type: "File[]", inputBinding: {}}}', {
       x: [{ ...file('a.txt'), secondaryFiles: [file('a.idx')] }, file('a.txt')],
     })
@@ -103,7 +103,7 @@ describe('staging', () => {
     expect(staged.map(({ path }) => path)).toEqual(['/in/0/a.txt', '/in/0/a.idx', '/in/1/a.txt'])
   })
 
-  test('makes literals out of nothing, directories with what is in them', async () => {
+  test('literals are created, directories with their listing', async () => {
     const literal = {
       class: 'Directory',
       basename: 'dir',
@@ -117,7 +117,7 @@ describe('staging', () => {
     ])
   })
 
-  test.each(['../up', 'a/b', '..', 'nul\0'])('never puts anything at a name like %j', async (basename) => {
+  test.each(['../up', 'a/b', '..', 'nul\0'])('the basename %j is refused', async (basename) => {
     const listing = [{ class: 'File', basename, contents: '' }]
     await expect(
       command('inputs: {x: Directory}', { x: { class: 'Directory', basename: 'd', listing } }),
@@ -129,7 +129,7 @@ describe('InitialWorkDirRequirement', () => {
   const listing = (text: string): string =>
     `requirements: {InitialWorkDirRequirement: {listing: ${text}}}\ninputs: {x: File, n: "string?"}`
 
-  test('moves an input into the working directory, under another name, and its path with it', async () => {
+  test('an input is placed in the working directory under another name, and its path follows', async () => {
     const { staged, inputs } = await command(
       listing('[{entry: $(inputs.x), entryname: sub/new.txt, writable: true}]'),
       {
@@ -140,7 +140,7 @@ describe('InitialWorkDirRequirement', () => {
     expect(inputs.x).toMatchObject({ path: '/out/sub/new.txt', basename: 'new.txt', nameroot: 'new' })
   })
 
-  test('writes text, and everything else as JSON', async () => {
+  test('text is written as it is, and any other value as JSON', async () => {
     const { staged } = await command(
       listing('[{entryname: a, entry: "n is $(inputs.n)\\n"}, {entryname: b, entry: "$(runtime)"}]'),
       { x: file('a'), n: 'v' },
@@ -151,7 +151,7 @@ describe('InitialWorkDirRequirement', () => {
     ])
   })
 
-  test('passes over what is null', async () => {
+  test('a null entry is ignored', async () => {
     expect(
       (await command(listing('[$(inputs.n), {entryname: a, entry: $(inputs.n)}]'), { x: file('a'), n: null })).staged,
     ).toHaveLength(1)
@@ -164,20 +164,20 @@ describe('InitialWorkDirRequirement', () => {
     ['{entry: x}', /needs an entryname/],
     ['{entryname: "$(runtime.cores)", entry: x}', /an entryname must be text/],
     ['$(inputs.n)', /text needs an entryname/],
-  ])('refuses %s', async (entry, words) => {
+  ])('%s is refused', async (entry, words) => {
     await expect(
       command(listing(`[${entry.startsWith('$') ? entry : entry}]`), { x: file('a'), n: 'word' }),
     ).rejects.toThrow(words)
   })
 
-  test('may go anywhere in a container that is required', async () => {
+  test('in a required container an entryname may be absolute', async () => {
     const text = `requirements: {DockerRequirement: {dockerPull: i}, InitialWorkDirRequirement: {listing: [{entryname: /etc/x, entry: y}]}}\ninputs: []`
     expect((await command(text)).staged).toMatchObject([{ path: '/etc/x' }])
   })
 })
 
-describe('the rest of a command', () => {
-  test('has resources with their defaults, fractions rounded up for expressions', async () => {
+describe('other parts of a command', () => {
+  test('resources have defaults, and fractions are rounded up for expressions', async () => {
     const { resources, runtime } = await command(
       'inputs: {n: int}\nrequirements: {ResourceRequirement: {coresMin: 1.5, ramMax: $(inputs.n)}}',
       { n: 99 },
@@ -190,7 +190,7 @@ describe('the rest of a command', () => {
     expect(runtime).toEqual({ outdir: '/out', tmpdir: '/tmp', cores: 2, ram: 99, tmpdirSize: 1024, outdirSize: 1024 })
   })
 
-  test('has an environment, streams, and what else was asked for', async () => {
+  test('environment, streams, network, time limit, reuse and container are those of the tool', async () => {
     const made = await command(
       `inputs: {n: string}
 stdin: /in/x
@@ -216,11 +216,11 @@ hints: {DockerRequirement: {dockerPull: "debian:12", dockerOutputDirectory: /o}}
     })
   })
 
-  test.each(['/etc/passwd', '../x', 'a/../../b'])('does not write its stdout to %s', async (name) => {
+  test.each(['/etc/passwd', '../x', 'a/../../b'])('stdout to %s is refused', async (name) => {
     await expect(command(`inputs: []\nstdout: ${name}`)).rejects.toThrow(/in the working directory/)
   })
 
-  test('knows what an exit code means', async () => {
+  test('exitClass follows successCodes, temporaryFailCodes and permanentFailCodes', async () => {
     const tool = await loadTool(
       'cwlVersion: v1.2\nclass: CommandLineTool\ninputs: []\noutputs: []\nsuccessCodes: [3]\ntemporaryFailCodes: [75]\npermanentFailCodes: [0]\n',
     )

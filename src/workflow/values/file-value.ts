@@ -37,7 +37,7 @@ export function mapData(value: Value, change: (data: DataValue) => Value): Value
   return isData(made) ? change(made) : made
 }
 
-/** The same for asynchronous functions; sequentially, so that the order is always the same. */
+/** The same for asynchronous functions. They run sequentially, so that the order is always the same. */
 export async function mapDataSlowly(value: Value, change: (data: DataValue) => Promise<Value>): Promise<Value> {
   if (isList(value)) {
     const list: Value[] = []

@@ -1,6 +1,6 @@
-/** Which formats are subclasses of which. */
+/** The subclass relation of formats. */
 export interface Ontology {
-  isKindOf(format: string, wanted: string): boolean
+  isKindOf(format: string, ancestor: string): boolean
 }
 
 const SUBCLASS = /(?:rdfs:subClassOf|<http:\/\/www\.w3\.org\/2000\/01\/rdf-schema#subClassOf>)/
@@ -18,11 +18,11 @@ export function ontologyOf(texts: readonly string[]): Ontology {
     else readTurtle(text, add)
   }
   return {
-    isKindOf(format, wanted) {
+    isKindOf(format, ancestor) {
       const seen = new Set([format])
       const open = [format]
       for (let one = open.pop(); one !== undefined; one = open.pop()) {
-        if (one === wanted) return true
+        if (one === ancestor) return true
         for (const parent of parents.get(one) ?? []) {
           if (!seen.has(parent)) open.push(parent)
           seen.add(parent)

@@ -1,7 +1,7 @@
 import type { ValueRecord } from './value.ts'
 import { numberText } from './value-text.ts'
 
-/** From here on JSON uses an exponent, which readers that expect integers misread. */
+/** From this value on JSON uses an exponent, which readers that expect integers misread. */
 const EXPONENT_FROM = 1e21
 
 /** `rawJSON` is newer than the type declarations that we compile with. */

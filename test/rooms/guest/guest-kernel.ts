@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 export interface GuestKernel {
   readonly image: string
-  /** Below it are the modules of this very kernel. */
+  /** The modules of this kernel. */
   readonly modules: string
 }
 
-/** Always the newest of Debian's: it knows a virtual machine's devices, and little else. */
+/** Debian's newest kernel for virtual machines, with few drivers. */
 const META = 'linux-image-cloud-amd64'
 
-/** Fetches a kernel from where this machine's packages come from, and installs nothing; says why not where it cannot. */
+/** Downloads a kernel from the machine's package sources without installing it; returns the reason when it cannot. */
 export function fetchKernel(folder: string): GuestKernel | string {
   const asked = spawnSync('apt-cache', ['depends', META], { encoding: 'utf8' })
   const name = /Depends: (linux-image-\S+)/.exec(asked.stdout ?? '')?.[1]

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** Where all control groups of version 2 are, on machines that have no others. */
+/** The mount point of cgroup v2 on machines without v1. */
 export const TOP = '/sys/fs/cgroup'
 
-/** Why they cannot be tried here. Needed at the top, as a guest has it: of a group below it we may be given less. */
+/**
+ * The reason why cgroup v2 cannot be tested here. The tests need the root group, as in a guest: a group below it may
+ * have fewer controllers.
+ */
 export function whyNoCgroup2(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root has control groups of version 2 to itself'
   const here = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'utf8') : ''

@@ -1,4 +1,6 @@
-/** A worker's launcher in the control group that it was started in; tells what it can keep there, and ends. */
+/**
+ * A worker's launcher in the control group that it was started in; prints the limits that it can enforce, and exits.
+ */
 import { readFileSync, rmSync } from 'node:fs'
 import { bareBy, launcherBy, launcherOptions } from '../../../src/runtimes/bare/bare.fixture.ts'
 import { emptyRoom, runOf, shell } from '../../../src/runtimes/run/rooms.fixture.ts'

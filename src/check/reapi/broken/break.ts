@@ -24,7 +24,7 @@ const replacing = <K extends Name>(name: K, method: Method<K>): Partial<Methods>
 
 type Answer<K extends Name> = (request: Request<K>, honest: Honest) => Response<K>
 
-/** Requests of one kind are answered in the wrong way, all others as they should be. */
+/** Answers matching requests wrongly and all others correctly. */
 export const when =
   <K extends Name>(name: K, isSo: (request: Request<K>, honest: Honest) => boolean, answer: Answer<K>): Break =>
   (honest) => {
@@ -32,7 +32,7 @@ export const when =
     return replacing(name, (request, call) => (isSo(request, honest) ? answer(request, honest) : right(request, call)))
   }
 
-/** The request is misread, and the answer is right for what was read. */
+/** Changes the request, then answers the changed request correctly. */
 export const misread =
   <K extends Name>(name: K, change: (request: Request<K>, honest: Honest) => Request<K>): Break =>
   (honest) => {
@@ -40,7 +40,7 @@ export const misread =
     return replacing(name, (request, call) => right(change(request, honest), call))
   }
 
-/** The answer is spoilt. */
+/** Changes the answer. */
 export const after =
   <K extends Name>(
     name: K,
@@ -51,14 +51,14 @@ export const after =
     return replacing(name, (request, call) => change(right(request, call), request, honest))
   }
 
-/** An upload that came to its end, or broke off. */
+/** An upload that finished or was interrupted. */
 export interface Received extends ResourceName {
   readonly messages: readonly WriteRequest[]
   readonly bytes: Uint8Array
   readonly isFinished: boolean
 }
 
-/** Uploads of one kind, once they are all there, are answered in the wrong way. */
+/** Answers matching uploads wrongly after all their messages have arrived. */
 export const whenReceived =
   (
     isSo: (upload: Received, honest: Honest) => boolean,
@@ -93,7 +93,7 @@ export const whenOpened =
     },
   })
 
-/** Messages of an upload are misread. */
+/** Changes the messages of an upload before they are processed. */
 export const misreadMessages =
   (
     change: (message: WriteRequest, state: { index: number; first: WriteRequest; bytes: number }) => WriteRequest,

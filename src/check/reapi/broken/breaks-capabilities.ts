@@ -32,7 +32,7 @@ const execClaims = (change: Partial<ExecutionCapabilities>): Break =>
 const version = (major: number, minor: number) => ({ major, minor, patch: 0, prerelease: '' })
 const reversed = { priorities: [{ minPriority: 5, maxPriority: -5 }] }
 
-/** The suite's first question is still answered. */
+/** The first GetCapabilities call of the suite is still answered correctly. */
 const answersOnce: Break = ({ methods }) => {
   let count = 0
   return { getCapabilities: (request, call) => (count++ === 0 ? methods.getCapabilities(request, call) : fail(13)()) }

@@ -31,7 +31,7 @@ const isWrong = (request: BatchUpdateBlobsRequest_Request): boolean => {
   )
 }
 
-/** Items of one kind get another status than they should. */
+/** Returns a wrong status for matching items. */
 const itemStatus = (isSo: (request: BatchUpdateBlobsRequest_Request, honest: Honest) => boolean, code: number): Break =>
   after('batchUpdateBlobs', ({ responses }, { requests }, honest) => ({
     responses: responses.map((each, index) => {

@@ -43,7 +43,7 @@ const forgetsWhatWasLeft: Break = ({ methods }) => {
   }
 }
 
-/** Remembers in which form a blob came, and gives it in no other. */
+/** Returns a blob only in the form (compressed or not) in which it was uploaded. */
 const keepsTheForm =
   (isRefused: (came: string | undefined, wanted: string | undefined) => boolean): Break =>
   ({ methods }) => {
@@ -128,7 +128,7 @@ export const readBreaks = {
   'bytestream.read.cancelled': forgetsWhatWasLeft,
   'bytestream.read.zstd': when('read', isPackedAs('zstd'), (request, honest) => [plainBytes(request, honest)]),
   'bytestream.read.deflate': when('read', isPackedAs('deflate'), (request, honest) => [
-    // With a zlib header, the default of many libraries.
+    // deflate with a zlib header, the default of many libraries.
     deflateSync(plainBytes(request, honest)),
   ]),
   'bytestream.read.brotli': when('read', isPackedAs('brotli'), (request, honest) => [plainBytes(request, honest)]),

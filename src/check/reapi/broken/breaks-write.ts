@@ -37,7 +37,7 @@ const refusingLater = (isSo: (message: WriteRequest, first: WriteRequest) => boo
     if (index > 0 && isSo(message, first)) fail(INVALID)()
   })
 
-/** Uploads of a blob that is there. */
+/** Uploads of a stored blob. */
 const onExisting =
   (answer: (requests: AsyncIterator<WriteRequest>, first: WriteRequest, key: StoreKey) => Promise<number>): Break =>
   ({ methods, store }) => ({

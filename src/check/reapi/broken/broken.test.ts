@@ -22,7 +22,7 @@ const idsOf = (results: readonly Result[], kind: Result['outcome']['kind']): str
 
 const isAboutReading = ({ id }: ReapiBehaviour): boolean => /read\.|read-compressed|compressors-work/.test(id)
 
-/** Not a defect: the format allows several frames in a row, and skippable frames among them. */
+/** Not a defect: zstd allows several frames in a row, and skippable frames among them. */
 const inFrames: Break = after('read', (pieces, { resourceName }) => {
   if (!resourceName.includes('/zstd/')) return pieces
   const skippable = Buffer.from('502a4d18020000006869', 'hex')
@@ -33,24 +33,24 @@ const inFrames: Break = after('read', (pieces, { resourceName }) => {
 
 const isForLess = ({ needs }: ReapiBehaviour): boolean => needs.some((need) => /^(no-.*|read-only)$/.test(need))
 
-test('every behaviour of a cache has a way to break it, and none is there in vain', () => {
+test('every behaviour of a cache has a defect that breaks it, and every defect has a behaviour', () => {
   expect(Object.keys(BREAKS).sort()).toEqual(BEHAVIOURS.map(({ id }) => id).sort())
 })
 
-describe('a server that is right', () => {
-  test('keeps every behaviour', async () => {
+describe('the conformance suite against a correct server', () => {
+  test('passes every offered behaviour', async () => {
     const { results } = await tryServer({ behaviours: BEHAVIOURS, clock })
     expect(results.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([])
     expect(idsOf(results, 'not offered')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
   })
 
-  test('whatever frames its zstd comes in', async () => {
+  test('passes when zstd is sent in several and skippable frames', async () => {
     const { results } = await tryServer({ behaviours: BEHAVIOURS.filter(isAboutReading), clock, mistake: inFrames })
     expect(results.length).toBeGreaterThan(30)
     expect(results.filter(({ outcome }) => outcome.kind !== 'passed')).toEqual([])
   })
 
-  test('and those of a server that offers less', async () => {
+  test('passes the behaviours of a server with fewer features', async () => {
     const profile = { update: false, split: false, splice: false }
     const { results } = await tryServer({ behaviours: BEHAVIOURS.filter(isForLess), clock, profile })
     expect(idsOf(results, 'passed')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
@@ -60,24 +60,27 @@ describe('a server that is right', () => {
 test.each([
   ['get-tree.implemented', /get-tree/],
   ['bytestream.query.implemented', /query/],
-] as const)('a method that a server does not have is one failure: %s', async (id, isAbout) => {
-  const { results } = await tryServer({ behaviours: BEHAVIOURS, clock, mistake: BREAKS[id] })
-  expect(idsOf(results, 'failed')).toEqual([id])
-  const needing = BEHAVIOURS.filter((each) => isAbout.test(each.id) && each.id !== id).map((each) => each.id)
-  expect(needing.length).toBeGreaterThan(5)
-  expect(idsOf(results, 'not offered')).toEqual(expect.arrayContaining(needing))
-})
+] as const)(
+  'an unimplemented method is one failure, and the behaviours that need it are not offered: %s',
+  async (id, isAbout) => {
+    const { results } = await tryServer({ behaviours: BEHAVIOURS, clock, mistake: BREAKS[id] })
+    expect(idsOf(results, 'failed')).toEqual([id])
+    const needing = BEHAVIOURS.filter((each) => isAbout.test(each.id) && each.id !== id).map((each) => each.id)
+    expect(needing.length).toBeGreaterThan(5)
+    expect(idsOf(results, 'not offered')).toEqual(expect.arrayContaining(needing))
+  },
+)
 
 /** Checks that transfer megabytes run only against their own defect. */
 const HEAVY =
   /large|slow-reader|message-size|concurrent|deep|many|bounded|existing|cancelled|too-long|at-limit|over-limit/
 
-describe('a server that breaks one behaviour', () => {
+describe('the conformance suite against a server with one defect', () => {
   /** Prints the other behaviours of the same service that a defect breaks, for review. */
   const alsoFailed: string[] = []
   afterAll(() => console.log(`One mistake and what else of the service it trips:\n${alsoFailed.sort().join('\n')}`))
 
-  test.concurrent.each(BEHAVIOURS)('is caught: $id', async (behaviour) => {
+  test.concurrent.each(BEHAVIOURS)('reports the defect: $id', async (behaviour) => {
     const isRelative = ({ service, id }: ReapiBehaviour) => service === behaviour.service && !HEAVY.test(id)
     const behaviours = BEHAVIOURS.filter((each) => each === behaviour || isRelative(each))
     const profile = isForLess(behaviour) ? profileFor(behaviour) : EVERYTHING

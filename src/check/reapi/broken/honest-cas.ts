@@ -10,7 +10,7 @@ type CasMethods = Pick<Methods, 'findMissingBlobs' | 'batchUpdateBlobs' | 'batch
 
 const statusOf = (code: number, message = ''): Status => ({ code, message, details: [] })
 
-/** One item's failure is its own. */
+/** The failure of one item does not affect the others. */
 function attempt(action: () => void): Status {
   try {
     action()

@@ -6,7 +6,7 @@ import {
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type Store, storeKey } from './store.ts'
 
-/** The problems of a result, each by the last word of the behaviour's ID. */
+/** The problems of a result, each named by the last segment of the behaviour's id. */
 export function resultProblems(result: ActionResult, store: Store): string[] {
   const { outputFiles, outputDirectories, outputSymlinks } = result
   const links = outputSymlinks.map(({ path }) => path)

@@ -9,7 +9,7 @@ type TreeMethods = Pick<Methods, 'getTree' | 'splitBlob' | 'spliceBlob'>
 const PAGE_DIRECTORIES = 100
 const PAGE_BYTES = 1024 * 1024
 
-/** All directories from here down that are there, each once. */
+/** This directory and all stored directories below it, each once. */
 function walk(store: Store, root: Digest, digestFunction: number): { directory: Directory; bytes: number }[] {
   const found: { directory: Directory; bytes: number }[] = []
   const seen = new Set<string>()
@@ -26,7 +26,7 @@ function walk(store: Store, root: Digest, digestFunction: number): { directory: 
   return found
 }
 
-/** Where each page starts. */
+/** The start index of each page. */
 function pageStarts(sizes: readonly number[], most: number): number[] {
   const starts = [0]
   let count = 0

@@ -11,7 +11,7 @@ export interface Honest {
   readonly store: Store
 }
 
-/** The smallest server that keeps every behaviour: maps in memory. It exists to be broken, one behaviour at a time. */
+/** The smallest server that passes every check: maps in memory. Tests add one defect to it at a time. */
 export function honest(profile: Profile): Honest {
   const store = createStore()
   const methods = {

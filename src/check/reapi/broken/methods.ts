@@ -18,11 +18,11 @@ export interface Methods {
   read(request: bs.ReadRequest, call: ServerCall): readonly Uint8Array[]
   write(requests: AsyncIterable<bs.WriteRequest>, call: ServerCall): Promise<bs.WriteResponse>
   queryWriteStatus(request: bs.QueryWriteStatusRequest): bs.QueryWriteStatusResponse
-  /** Mistakes that lie below the messages. */
+  /** Defects below the level of messages. */
   readonly below?: {
-    /** Takes what is no message for an empty one. */
+    /** Treats an invalid message as an empty one. */
     readonly decodesAnything?: true
-    /** Refuses messages with fields that it does not know. */
+    /** Rejects messages with unknown fields. */
     readonly refusesUnknownFields?: true
     /** Ends a stream when the client is slow, instead of waiting. */
     readonly leavesSlowReaders?: true

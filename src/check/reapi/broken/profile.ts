@@ -13,7 +13,7 @@ export interface Profile {
 
 export const EVERYTHING: Profile = { update: true, split: true, splice: true }
 
-/** Small, so that checks at the limits are quick. */
+/** Small, so that checks at the limits are fast. */
 export const MAX_BATCH_BYTES = 200_000
 export const MAX_BLOB_BYTES = 64 * 1024 * 1024
 export const AVERAGE_CHUNK = 4096

@@ -4,7 +4,7 @@ import { invalidArgument, type StoreKey, storeKey } from './store.ts'
 
 export interface ResourceName {
   readonly key: StoreKey
-  /** Undefined for bytes as they are. */
+  /** Undefined for uncompressed bytes. */
   readonly compressor: TestedCompressor | undefined
 }
 

@@ -5,7 +5,7 @@ import { DIGEST_FNS, type DigestFn } from '../probe/digest-functions.ts'
 export const invalidArgument = (what: string): GrpcError => new GrpcError(STATUS.invalidArgument, what)
 export const notFound = (what: string): GrpcError => new GrpcError(STATUS.notFound, what)
 
-/** A digest that makes sense, with its function. */
+/** A valid digest with its digest function. */
 export interface StoreKey {
   readonly fn: DigestFn
   readonly digest: Digest
@@ -34,7 +34,7 @@ export interface Store {
   put(key: StoreKey, bytes: Uint8Array): void
   /** Stores any bytes under the digest, for defects. */
   force(key: StoreKey, bytes: Uint8Array): void
-  /** A blob with this hash, whatever its size: for the same. */
+  /** A blob with this hash and any size, for defects. */
   sameHash(key: StoreKey): Uint8Array | undefined
 }
 

@@ -11,11 +11,11 @@ export interface ServerTrial {
   readonly behaviours: readonly ReapiBehaviour[]
   readonly clock: Clock
   readonly profile?: Profile
-  /** Nothing, where the server is to be right. */
+  /** Undefined for a server without a defect. */
   readonly mistake?: Break
 }
 
-/** Long, for machines with much to do: nothing here waits for it. */
+/** Long, for busy machines; no test waits until it expires. */
 const DEADLINE_MS = 10_000
 
 /** Runs checks against the reference server with at most one defect. */
@@ -38,7 +38,7 @@ export async function tryServer({
   }
 }
 
-/** Some behaviours apply to servers only that offer less. */
+/** Some behaviours apply only to servers with fewer features. */
 export const profileFor = ({ needs }: ReapiBehaviour): Profile => ({
   update: !needs.includes('read-only'),
   split: !needs.includes('no-split'),

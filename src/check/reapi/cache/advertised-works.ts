@@ -15,7 +15,7 @@ export const advertisedWorksChecks = {
       const [answer] = await api.batchUpdate([{ digest, data }], { digestFunction: fn.number })
       sameStatus(`a blob under ${fn.name}`, answer?.status?.code, STATUS.ok)
       const missing = await api.findMissing([digest], { digestFunction: fn.number })
-      ensure(missing.length === 0, `the blob to be there under ${fn.name}`, 'it is reported missing')
+      ensure(missing.length === 0, `the blob not to be reported missing with ${fn.name}`, 'it is reported missing')
     }
   },
   async 'capabilities.compressors-work'({ offer, textBlob, names, bytestream }) {

@@ -19,7 +19,7 @@ export const interruptedChecks = {
   async 'bytestream.write.unfinished'({ bytestream, names, blob, isMissing }) {
     const { bytes, digest } = blob()
     await bytestream.send([{ resourceName: names.write(digest), data: bytes.subarray(0, 500) }]).catch(() => {})
-    ensure(await isMissing(digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await isMissing(digest), 'the blob to be reported missing', 'it is not reported missing')
   },
   async 'bytestream.write.unfinished-answer'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
@@ -40,7 +40,7 @@ export const interruptedChecks = {
     await upload.write({ resourceName: names.write(digest), data: bytes.subarray(0, 50_000) })
     await pause(20)
     upload.cancel()
-    ensure(await isMissing(digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await isMissing(digest), 'the blob to be reported missing', 'it is not reported missing')
     await bytestream.write(names.write(digest), bytes)
     sameBytes('the blob', await bytestream.read(names.read(digest)), bytes)
   },
@@ -60,7 +60,7 @@ export const interruptedChecks = {
     await upload.write({ resourceName: names.write(digest), data: random.bytes(1024) })
     const ending = await soon(upload.answer.catch((error: unknown) => error))
     upload.cancel()
-    ensure(ending !== undefined, 'a refusal after the first message', 'no answer while the stream was open')
+    ensure(ending !== undefined, 'an error after the first message', 'no answer while the stream was open')
     const call = ending instanceof Error ? Promise.reject(ending) : Promise.resolve()
     await expectRefusal('the write', STATUS.invalidArgument, call)
   },

@@ -18,7 +18,7 @@ const writesAs =
     sameBytes('the blob', await bytestream.read(names.read(digest)), bytes)
   }
 
-/** A fresh blob with its compressed form, and the name to send it to. */
+/** A new blob with its compressed form and the resource name of its upload. */
 function packed(probe: Probe, blob: Blob = probe.textBlob()) {
   const { name, compress } = anyCompressor(probe)
   const { bytes, digest } = blob
@@ -58,7 +58,7 @@ export const compressedWriteChecks = {
     const { resourceName, digest } = packed(probe)
     const other = packed(probe)
     await expectRefusal('the write', INVALID, probe.bytestream.write(resourceName, other.data))
-    ensure(await probe.isMissing(digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await probe.isMissing(digest), 'the blob to be reported missing', 'it is not reported missing')
   },
   async 'bytestream.write.compressed-corrupt'(probe) {
     const { resourceName } = packed(probe)
@@ -85,6 +85,6 @@ export const compressedWriteChecks = {
   async 'find-missing.after-compressed-write'(probe) {
     const { digest, data, resourceName } = packed(probe)
     await probe.bytestream.write(resourceName, data)
-    ensure(!(await probe.isMissing(digest)), 'the blob to be there', 'it is reported missing')
+    ensure(!(await probe.isMissing(digest)), 'the blob not to be reported missing', 'it is reported missing')
   },
 } satisfies Partial<Record<BehaviourId, Check>>

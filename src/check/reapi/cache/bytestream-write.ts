@@ -14,7 +14,7 @@ async function stored({ bytestream, names }: Probe, { bytes, digest }: Blob): Pr
   sameBytes('the blob', await bytestream.read(names.read(digest)), bytes)
 }
 
-/** A wrong offset or name is an error; which, the ByteStream definition leaves open. */
+/** A wrong offset or name is an error; the ByteStream definition does not specify the code. */
 const ERRORS = [
   STATUS.invalidArgument,
   STATUS.failedPrecondition,
@@ -135,7 +135,7 @@ export const writeChecks = {
   async 'bytestream.write.hash-mismatch-not-stored'({ bytestream, names, blob, isMissing }) {
     const [named, sent] = [blob(), blob()]
     await bytestream.write(names.write(named.digest), sent.bytes).catch(() => {})
-    ensure(await isMissing(named.digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await isMissing(named.digest), 'the blob to be reported missing', 'it is not reported missing')
   },
   async 'bytestream.write.too-short'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
@@ -151,7 +151,7 @@ export const writeChecks = {
 const rename = <M extends object>(message: M, index: number, resourceName: string) =>
   index === 0 ? message : { ...message, resourceName }
 
-/** Sends the first kilobyte only, and leaves the stream open. */
+/** Sends only the first kilobyte and keeps the stream open. */
 export async function halfOfExisting(
   { bytestream, names, soon }: Probe,
   { bytes, digest }: Blob,

@@ -148,7 +148,7 @@ export const capabilitiesChecks = {
   async 'capabilities.garbage-refused'({ api }) {
     const garbage = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
     const codes = [STATUS.invalidArgument, STATUS.internal, STATUS.unknown, STATUS.unimplemented]
-    await expectRefusal('a request that is no message', codes, api.raw(RPC.getCapabilities.path, garbage))
+    await expectRefusal('a request that is not a protobuf message', codes, api.raw(RPC.getCapabilities.path, garbage))
   },
   async 'capabilities.garbage-metadata-tolerated'({ api, random }) {
     const garbage = Buffer.from([0xff, 0xff, ...random.bytes(32)])

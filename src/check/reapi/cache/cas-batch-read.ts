@@ -7,7 +7,7 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 import { blobsOf } from './cas-batch-update.ts'
 
-/** A batch may be as large as a message that this suite takes, less what surrounds the blobs in it. */
+/** The largest batch that fits, with its overhead, into a message that this suite receives. */
 const MOST_BYTES = 15 * 1024 * 1024
 
 const digests = (blobs: readonly Blob[]) => blobs.map(({ digest }) => digest)
@@ -17,7 +17,8 @@ async function putSeveral({ blob, put }: Probe, count: number): Promise<Blob[]> 
 }
 
 async function putOf(total: number, probe: Probe): Promise<Blob[]> {
-  if (total > MOST_BYTES) throw new NotOffered(`a limit of ${total} bytes is more than this suite takes at once`)
+  if (total > MOST_BYTES)
+    throw new NotOffered(`the limit of ${total} bytes is larger than the largest message that this suite receives`)
   return await Promise.all(blobsOf(total, probe).map(probe.put))
 }
 
@@ -55,8 +56,8 @@ export const batchReadChecks = {
     const { bytes, digest } = await put(blob())
     const answers = await api.batchRead([blob().digest, digest])
     const answer = answers.find((each) => each.digest?.hash === digest.hash)
-    sameStatus('the blob that is there', answer?.status?.code, STATUS.ok)
-    sameBytes('the blob that is there', answer?.data ?? new Uint8Array(), bytes)
+    sameStatus('the stored blob', answer?.status?.code, STATUS.ok)
+    sameBytes('the stored blob', answer?.data ?? new Uint8Array(), bytes)
   },
   async 'batch-read.none'({ api }) {
     same('answers:', (await api.batchRead([])).length, 0)

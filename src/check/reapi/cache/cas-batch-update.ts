@@ -14,7 +14,8 @@ const upload = ({ bytes, digest }: Blob) => ({ digest, data: bytes })
 
 function batchLimit({ offer }: Probe): number {
   const limit = offer.cache.maxBatchTotalSizeBytes
-  if (limit > MOST_BYTES) throw new NotOffered(`a limit of ${limit} bytes is more than this suite sends at once`)
+  if (limit > MOST_BYTES)
+    throw new NotOffered(`the limit of ${limit} bytes is larger than the largest message that this suite sends`)
   return limit
 }
 
@@ -62,7 +63,7 @@ export const batchUpdateChecks = {
   },
   async 'batch-update.existing'({ api, blob, put }) {
     const [answer] = await api.batchUpdate([upload(await put(blob()))])
-    sameStatus('a blob that is there', answer?.status?.code, STATUS.ok)
+    sameStatus('a stored blob', answer?.status?.code, STATUS.ok)
   },
   async 'batch-update.duplicates'({ api, blob }) {
     const one = upload(blob())
@@ -81,12 +82,12 @@ export const batchUpdateChecks = {
     const answers = await api.batchUpdate([wrong, upload(good)])
     const answer = answers.find(({ digest }) => digest?.hash === good.digest.hash)
     sameStatus('the good blob', answer?.status?.code, STATUS.ok)
-    ensure(!(await isMissing(good.digest)), 'the good blob to be there', 'it is reported missing')
+    ensure(!(await isMissing(good.digest)), 'the good blob not to be reported missing', 'it is reported missing')
   },
   async 'batch-update.mismatch-not-stored'({ api, blob, isMissing }) {
     const { digest } = blob()
     await api.batchUpdate([{ digest, data: blob().bytes }]).catch(() => {})
-    ensure(await isMissing(digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await isMissing(digest), 'the blob to be reported missing', 'it is not reported missing')
   },
   async 'batch-update.at-limit'(probe) {
     const answers = await probe.api.batchUpdate(blobsOf(batchLimit(probe), probe).map(upload))

@@ -13,7 +13,7 @@ const capital = ({ hash, sizeBytes }: Digest): Digest => ({ hash: hash.toUpperCa
 /** One digit short: no digest function has an odd number of them. */
 const odd = ({ hash, sizeBytes }: Digest): Digest => ({ hash: hash.slice(1), sizeBytes })
 
-/** A batch may refuse the blob, or be refused as a whole. */
+/** The server may reject one blob or the whole batch. */
 async function refusedInBatch(what: string, codes: readonly StatusCode[], batch: Promise<readonly Item[]>) {
   const settled = await batch.then(
     (answers) => answers,
@@ -39,7 +39,7 @@ export const digestMistakeChecks = {
       await expectRefusal('a wrong size', INVALID, Promise.reject(error))
       return [wrong]
     })
-    ensure(missing.length === 1, 'the digest to be reported missing', 'it is said to be there')
+    ensure(missing.length === 1, 'the digest to be reported missing', 'it is not reported missing')
   },
   async 'digests.size.batch-update'({ api, blob }) {
     const { bytes, digest } = blob()
@@ -81,43 +81,51 @@ export const digestMistakeChecks = {
     await expectRefusal('a splice with a wrong size', INVALID, call)
   },
   async 'digests.uppercase.find-missing'(probe) {
-    await expectRefusal('capitals', INVALID, probe.api.findMissing([capital(lettered(probe).digest)]))
+    await expectRefusal('an upper-case hash', INVALID, probe.api.findMissing([capital(lettered(probe).digest)]))
   },
   async 'digests.uppercase.batch-update'(probe) {
     const { bytes, digest } = lettered(probe)
-    await refusedInBatch('capitals', [INVALID], probe.api.batchUpdate([{ digest: capital(digest), data: bytes }]))
+    await refusedInBatch(
+      'an upper-case hash',
+      [INVALID],
+      probe.api.batchUpdate([{ digest: capital(digest), data: bytes }]),
+    )
   },
   async 'digests.uppercase.read'(probe) {
     const { digest } = await probe.put(lettered(probe))
-    await expectRefusal('capitals', INVALID, probe.bytestream.read(probe.names.read(capital(digest))))
+    await expectRefusal('an upper-case hash', INVALID, probe.bytestream.read(probe.names.read(capital(digest))))
   },
   async 'digests.uppercase.write'(probe) {
     const { bytes, digest } = lettered(probe)
-    await expectRefusal('capitals', INVALID, probe.bytestream.write(probe.names.write(capital(digest)), bytes))
+    await expectRefusal(
+      'an upper-case hash',
+      INVALID,
+      probe.bytestream.write(probe.names.write(capital(digest)), bytes),
+    )
   },
   async 'digests.odd-length.find-missing'({ api, blob }) {
-    await expectRefusal('an odd hash', INVALID, api.findMissing([odd(blob().digest)]))
+    await expectRefusal('a hash of odd length', INVALID, api.findMissing([odd(blob().digest)]))
   },
   async 'digests.odd-length.batch-update'({ api, blob }) {
     const { bytes, digest } = blob()
-    await refusedInBatch('an odd hash', [INVALID], api.batchUpdate([{ digest: odd(digest), data: bytes }]))
+    await refusedInBatch('a hash of odd length', [INVALID], api.batchUpdate([{ digest: odd(digest), data: bytes }]))
   },
   async 'digests.odd-length.batch-read'({ api, blob }) {
-    await refusedInBatch('an odd hash', [INVALID], api.batchRead([odd(blob().digest)]))
+    await refusedInBatch('a hash of odd length', [INVALID], api.batchRead([odd(blob().digest)]))
   },
   async 'digests.odd-length.read'({ bytestream, names, blob }) {
-    await expectRefusal('an odd hash', INVALID, bytestream.read(names.read(odd(blob().digest))))
+    await expectRefusal('a hash of odd length', INVALID, bytestream.read(names.read(odd(blob().digest))))
   },
   async 'digests.odd-length.write'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
-    await expectRefusal('an odd hash', INVALID, bytestream.write(names.write(odd(digest)), bytes))
+    await expectRefusal('a hash of odd length', INVALID, bytestream.write(names.write(odd(digest)), bytes))
   },
   async 'digests.odd-length.action-cache'({ api, blob }) {
-    await expectRefusal('an odd hash', INVALID, api.getResult(odd(blob().digest)))
+    await expectRefusal('a hash of odd length', INVALID, api.getResult(odd(blob().digest)))
   },
   async 'digests.not-hex'({ api, blob }) {
     const { hash, sizeBytes } = blob().digest
-    await expectRefusal('a hash with a z', INVALID, api.findMissing([{ hash: `z${hash.slice(1)}`, sizeBytes }]))
+    await expectRefusal('a hash that contains z', INVALID, api.findMissing([{ hash: `z${hash.slice(1)}`, sizeBytes }]))
   },
   async 'digests.negative-size'({ api, blob }) {
     const { hash } = blob().digest

@@ -6,12 +6,12 @@ import { DIGEST_FNS, digestWith, fieldOf } from '../probe/digest-functions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
-/** Through all four doors, as a client of that function would send it. */
+/** Writes and reads a blob by batch and by stream, as a client with this digest function does. */
 const roundTrip =
   (name: string): Check =>
   async ({ api, bytestream, names, random }) => {
     const fn = DIGEST_FNS.find((each) => each.name === name)
-    if (fn === undefined) throw new NotOffered(`this suite cannot compute ${name}`)
+    if (fn === undefined) throw new NotOffered(`this suite does not implement ${name}`)
     const digestFunction = fieldOf(fn)
     const [inBatch, inStream] = [random.bytes(3_000), random.bytes(3_000)]
     const [digest, streamed] = [digestWith(fn, inBatch), digestWith(fn, inStream)]
@@ -19,7 +19,7 @@ const roundTrip =
     sameStatus(`a ${name} blob in a batch`, stored?.status?.code, STATUS.ok)
     await bytestream.write(names.write(streamed, { fn }), inStream)
     const missing = await api.findMissing([digest, streamed], { digestFunction })
-    ensure(missing.length === 0, 'both blobs to be there', `${missing.length} of them reported missing`)
+    ensure(missing.length === 0, 'neither blob to be reported missing', `${missing.length} of them reported missing`)
     const [read] = await api.batchRead([streamed], { digestFunction })
     sameBytes('the streamed blob, read in a batch', read?.data ?? new Uint8Array(), inStream)
     sameBytes('the batched blob, read as a stream', await bytestream.read(names.read(digest, { fn })), inBatch)
@@ -27,7 +27,7 @@ const roundTrip =
 
 export const digestChecks = {
   async 'digests.bytes-as-sent'({ bytestream, names, api, blobOf, put, random }) {
-    // Fields in the wrong order, one of them unknown: what a decoder and encoder would put straight.
+    // Fields in the wrong order, one of them unknown: decoding and encoding would change these bytes.
     const unknown = Buffer.from([0xc2, 0x3e, 3, 0x6e, 0x65, 0x77])
     const file = encodedDirectory({ files: [{ name: random.word(), digest: { hash: 'a'.repeat(64), sizeBytes: 1 } }] })
     const { bytes, digest } = await put(
@@ -38,7 +38,7 @@ export const digestChecks = {
     sameBytes('the message in a batch', answer?.data ?? new Uint8Array(), bytes)
   },
   async 'digests.inferred'({ api, blob, put, fn }) {
-    if (fn.segment !== '') throw new NotOffered(`${fn.name} cannot be told by the length of its hashes`)
+    if (fn.segment !== '') throw new NotOffered(`the length of its hashes does not identify ${fn.name}`)
     const [there, absent] = [await put(blob()), blob()]
     const missing = await api.findMissing([there.digest, absent.digest], { digestFunction: 0 })
     ensure(missing.length === 1 && missing[0]?.hash === absent.digest.hash, 'one of two', `${missing.length} missing`)
@@ -69,7 +69,7 @@ export const digestChecks = {
     const digest = digestWith(one, data)
     await api.batchUpdate([{ digest, data }], { digestFunction: one.number })
     const missing = await api.findMissing([digest], { digestFunction: other.number })
-    ensure(missing.length === 1, `a ${one.name} blob to be missing under ${other.name}`, 'it is there')
+    ensure(missing.length === 1, `a ${one.name} blob to be missing with ${other.name}`, 'it is there')
   },
   'digests.sha256': roundTrip('SHA256'),
   'digests.sha1': roundTrip('SHA1'),

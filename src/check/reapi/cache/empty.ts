@@ -10,12 +10,20 @@ const NOTHING = new Uint8Array()
 
 export const emptyChecks = {
   async 'empty.find-missing'({ isMissing, fn }) {
-    ensure(!(await isMissing(digestWith(fn, NOTHING))), 'the empty blob to be there', 'it is reported missing')
+    ensure(
+      !(await isMissing(digestWith(fn, NOTHING))),
+      'the empty blob not to be reported missing',
+      'it is reported missing',
+    )
   },
   async 'empty.find-missing-every-function'({ api, offer }) {
     for (const fn of offer.functions) {
       const missing = await api.findMissing([digestWith(fn, NOTHING)], { digestFunction: fieldOf(fn) })
-      ensure(missing.length === 0, `the empty blob to be there under ${fn.name}`, 'it is reported missing')
+      ensure(
+        missing.length === 0,
+        `the empty blob not to be reported missing with ${fn.name}`,
+        'it is reported missing',
+      )
     }
   },
   async 'empty.batch-update'({ api, fn }) {
@@ -35,7 +43,7 @@ export const emptyChecks = {
   async 'empty.read-compressed'({ bytestream, names, offer, fn }) {
     for (const { name, decompress } of advertised(offer.cache)) {
       const bytes = await bytestream.read(names.read(digestWith(fn, NOTHING), { compressor: name }))
-      // No bytes at all are an empty blob in any form.
+      // An empty response is the empty blob in any form.
       same(`bytes as ${name}:`, bytes.length === 0 ? 0 : decompress(bytes).length, 0)
     }
   },
@@ -64,6 +72,6 @@ export const emptyChecks = {
     const [one, two] = [await put(blob()), await put(blob())]
     const whole = blobOf(Buffer.concat([one.bytes, two.bytes])).digest
     await api.splice({ blobDigest: whole, chunkDigests: [one.digest, digestWith(fn, NOTHING), two.digest] })
-    ensure(!(await isMissing(whole)), 'the blob to be there', 'it is reported missing')
+    ensure(!(await isMissing(whole)), 'the blob not to be reported missing', 'it is reported missing')
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -33,14 +33,14 @@ export const resourceNameChecks = {
   async 'names.write-metadata'({ bytestream, names, blob, isMissing }) {
     const { bytes, digest } = blob()
     await bytestream.write(`${names.write(digest)}/made/by-a-client`, bytes)
-    ensure(!(await isMissing(digest)), 'the blob to be there', 'it is reported missing')
+    ensure(!(await isMissing(digest)), 'the blob not to be reported missing', 'it is reported missing')
   },
   async 'names.uuid-again'({ bytestream, names, blob, random, api }) {
     const uuid = random.uuid()
     const blobs = [blob(), blob(), blob()]
     for (const { bytes, digest } of blobs) await bytestream.write(names.write(digest, { uuid }), bytes)
     const missing = await api.findMissing(blobs.map(({ digest }) => digest))
-    ensure(missing.length === 0, 'all three blobs to be there', `${missing.length} reported missing`)
+    ensure(missing.length === 0, 'none of the three blobs to be reported missing', `${missing.length} reported missing`)
   },
   async 'names.needless-segment'(probe) {
     const { digest } = await probe.put(probe.blob())
@@ -75,6 +75,6 @@ export const resourceNameChecks = {
   async 'names.header-mismatch'({ bytestream, names, blob, put }) {
     const [one, other] = [await put(blob()), await put(blob())]
     const call = bytestream.read(names.read(one.digest), { metadata: { [HEADER]: names.read(other.digest) } })
-    await expectRefusal('a read under two names', INVALID, call)
+    await expectRefusal('a read with two different names', INVALID, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -11,7 +11,7 @@ import type { BehaviourId } from '../table/behaviours.ts'
 const FAST_CDC = 1
 const REP_MAX_CDC = 2
 
-/** A blob in three chunks, which are there, while the blob is not. */
+/** A blob in three chunks. The chunks are stored; the blob is not. */
 async function threeChunks({ blob, blobOf, put }: Probe): Promise<{ whole: Blob; chunks: readonly Blob[] }> {
   const chunks = [await put(blob(3_000)), await put(blob(5_000)), await put(blob(2_000))]
   return { whole: blobOf(Buffer.concat(chunks.map(({ bytes }) => bytes))), chunks }
@@ -30,7 +30,7 @@ async function split(probe: Probe, size = 200_000, chunkingFunction: ChunkingFun
   } catch (error) {
     if (!(error instanceof GrpcError) || error.code !== STATUS.notFound) throw error
     if (!probe.offer.cache.spliceBlobSupport || chunkingFunction !== 0) {
-      throw new NotOffered('the server knows no chunks of a blob that was uploaded whole')
+      throw new NotOffered('the server does not split a blob that was not uploaded in chunks')
     }
   }
   const { whole, chunks } = await threeChunks(probe)
@@ -38,7 +38,7 @@ async function split(probe: Probe, size = 200_000, chunkingFunction: ChunkingFun
   return { blob: whole, answer: await probe.api.split({ blobDigest: whole.digest }) }
 }
 
-/** Only where the server really used the function that was asked for. */
+/** Applies only if the server used the requested chunking function. */
 async function chunkSizes(probe: Probe, size: number, chunkingFunction: ChunkingFunction_Value): Promise<number[]> {
   const { answer } = await split(probe, size, chunkingFunction)
   if (answer.chunkingFunction !== chunkingFunction) throw new NotOffered('the server used another function')
@@ -118,7 +118,7 @@ export const spliceChecks = {
     const { whole, chunks } = await threeChunks(probe)
     const call = probe.api.splice({ blobDigest: whole.digest, chunkDigests: digests(chunks.toReversed()) })
     await call.catch(() => {})
-    ensure(await probe.isMissing(whole.digest), 'the blob not to be there', 'it is said to be there')
+    ensure(await probe.isMissing(whole.digest), 'the blob to be reported missing', 'it is not reported missing')
   },
   async 'splice.missing-chunk'({ api, blob, blobOf, put }) {
     const [one, two] = [await put(blob()), blob()]

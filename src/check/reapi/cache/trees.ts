@@ -13,10 +13,10 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
 const MiB = 1024 * 1024
-/** More than the pages of any tree here. */
+/** Larger than the number of pages of any tree in these checks. */
 const MOST_REQUESTS = 50
 
-/** A directory of its own kind, with these below it. */
+/** A unique directory with these children. */
 function directory(
   { blobOf, random, fn }: Probe,
   children: readonly Blob[] = [],
@@ -81,7 +81,7 @@ export const treeChecks = {
   async 'get-tree.missing-child'(probe) {
     const there = await probe.put(directory(probe))
     const root = await probe.put(directory(probe, [directory(probe), there]))
-    sameSet('what is there', hashesIn(await wholeTree(probe, root), probe), [root, there])
+    sameSet('the directories that are stored', hashesIn(await wholeTree(probe, root), probe), [root, there])
   },
   async 'get-tree.missing-root'(probe) {
     await expectRefusal('the call', STATUS.notFound, probe.api.getTree(directory(probe).digest))

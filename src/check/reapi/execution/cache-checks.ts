@@ -9,14 +9,18 @@ import { endsWith, NONCE, stdoutText } from './read-result.ts'
 const UNCACHED = { doNotCache: true }
 
 function ranTwice(one: string, other: string): void {
-  ensure(one.trim() !== '' && one !== other, 'the command to be run again', `the same output, ${JSON.stringify(one)}`)
+  ensure(
+    one.trim() !== '' && one !== other,
+    'the command to be executed again',
+    `the same output, ${JSON.stringify(one)}`,
+  )
 }
 
 function ranOnce(one: string, other: string): void {
   ensure(one.trim() !== '' && one === other, 'the same output', `${JSON.stringify(one)} and ${JSON.stringify(other)}`)
 }
 
-/** The same action twice at the same time; both have been accepted when the first is still running. */
+/** Runs the same action twice concurrently; both are accepted while the first still runs. */
 async function together(probe: Probe, seconds: number, doNotCache: boolean): Promise<[string, string]> {
   const { executions } = probe
   const digest = await executions.store({ script: `sleep ${seconds}; ${NONCE}`, action: { doNotCache } })
@@ -37,7 +41,7 @@ export const cacheChecks = {
     const digest = await probe.executions.store({ script: NONCE })
     const first = await probe.executions.run(digest)
     const again = await probe.executions.run(digest)
-    if (!again.response.cachedResult) throw new NotOffered('the server has not cached it')
+    if (!again.response.cachedResult) throw new NotOffered('the server did not cache the result')
     ranOnce(await stdoutText(probe, first.result), await stdoutText(probe, again.result))
   },
   async 'exec-cache.fresh'({ executions }) {
@@ -81,7 +85,7 @@ export const cacheChecks = {
     const digest = await executions.store({ script: `sleep ${seconds}` })
     const [mine, other] = [executions.open(digest), executions.open(digest)]
     const [name, otherName] = [(await mine.next())?.name ?? '', (await other.next())?.name ?? '']
-    if (name === otherName) throw new NotOffered('both have one operation')
+    if (name === otherName) throw new NotOffered('both clients got the same operation')
     await operations.cancel(otherName)
     await Promise.all([completed(mine), executions.end(other)])
   }),
@@ -106,7 +110,7 @@ export const cacheChecks = {
     const digest = await executions.store({})
     const { result } = await executions.run(digest)
     const again = await executions.run(digest)
-    if (!again.response.cachedResult) throw new NotOffered('the server has not cached it')
+    if (!again.response.cachedResult) throw new NotOffered('the server did not cache the result')
     const worker = result.executionMetadata?.worker ?? ''
     ensure(worker !== '', 'a worker', 'none')
     same('worker', again.result.executionMetadata?.worker ?? '', worker)

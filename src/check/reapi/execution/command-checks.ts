@@ -18,7 +18,7 @@ async function withProgram(probe: Probe) {
   return { root: { directories: [{ name: 'sub', digest }] } }
 }
 
-/** A result that failed, or a refusal that no client would try again after. */
+/** A failed result, or an error that clients do not retry. */
 function clientsMistake(ending: ExecutionEnd): void {
   const codes = [STATUS.ok, STATUS.invalidArgument, STATUS.failedPrecondition, STATUS.notFound] as const
   endsWith('it', ending, ...codes)

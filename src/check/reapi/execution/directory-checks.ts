@@ -16,7 +16,7 @@ ln -s own out/a/link`
 const DIRECTORY_ONLY = 1
 const TREE_AND_DIRECTORY = 2
 const MOST_DIRECTORIES = 1000
-const TREES_ONLY = 'the server gives Trees only'
+const TREES_ONLY = 'the server returns only Trees'
 
 const made = async ({ executions }: Probe, format: 0 | 1 | 2 = 0) =>
   (await executions.run({ script: TREE_OF_THREE, command: { outputPaths: ['out'], outputDirectoryFormat: format } }))
@@ -34,9 +34,9 @@ function pathsOf(probe: Probe, { root, children }: Tree): string[] {
     ...symlinks.map(({ name, target }) => `${at}${name} -> ${target}`),
     ...directories.flatMap(({ name, digest }) => {
       const child = byHash.get(digest?.hash ?? '')
-      if (child === undefined) throw new Unmet(`the directory ${at}${name} among the children`, 'that it is not')
-      // Few children can name each other often enough to keep us here for ever.
-      if (++walked > MOST_DIRECTORIES) throw new Unmet('the few directories that were made', 'a thousand and more')
+      if (child === undefined) throw new Unmet(`the directory ${at}${name} among the children`, 'it is missing')
+      // Children that reference each other many times would make this walk endless.
+      if (++walked > MOST_DIRECTORIES) throw new Unmet('the directories that the command created', 'more than 1000')
       return [`${at}${name}/`, ...walk(child, `${at}${name}/`)]
     }),
   ]
@@ -56,7 +56,7 @@ const EXPECTED = [
   'top 1',
 ]
 
-/** Everything below, read from the CAS one Directory at a time. */
+/** Reads everything below from the CAS, one Directory at a time. */
 async function count(probe: Probe, digest: DirectoryNode['digest']): Promise<number> {
   if (digest === undefined) throw new Unmet('a digest', 'none')
   const { directories } = Directory.decode(await read(probe, digest))
@@ -68,13 +68,13 @@ async function count(probe: Probe, digest: DirectoryNode['digest']): Promise<num
 /** An encoded Tree that claims to be sorted. */
 async function sortedBytes(probe: Probe): Promise<Uint8Array> {
   const { isTopologicallySorted, treeDigest } = findOutputDirectory(await made(probe), 'out')
-  if (!isTopologicallySorted || treeDigest === undefined) throw new NotOffered('the server gives no sorted Tree')
+  if (!isTopologicallySorted || treeDigest === undefined) throw new NotOffered('the server returns no sorted Tree')
   return read(probe, treeDigest)
 }
 
 const sorted = async (probe: Probe): Promise<Tree> => Tree.decode(await sortedBytes(probe))
 
-/** The tags of the records, one after the other, as far as they can be read as such. */
+/** The protobuf field tags in order, up to the first that cannot be decoded. */
 function tagsOf(bytes: Uint8Array): string {
   const tags: string[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -107,7 +107,7 @@ export const directoryChecks = {
     const { children } = await treeIn(probe, result, 'out')
     const digest = children[0]?.files[0]?.digest
     if (digest === undefined) throw new Unmet('a file in a child', 'none')
-    ensure(!(await probe.isMissing(digest)), 'the file in the CAS', 'that it is missing')
+    ensure(!(await probe.isMissing(digest)), 'the file in the CAS', 'it is missing')
     same('content', Buffer.from(await read(probe, digest)).toString(), word)
   },
   async 'outputs.tree-links'(probe) {
@@ -142,7 +142,7 @@ export const directoryChecks = {
   },
   async 'outputs.directory-only'(probe) {
     const { rootDirectoryDigest, treeDigest } = findOutputDirectory(await made(probe, DIRECTORY_ONLY), 'out')
-    // A worker that does not know the field gives a Tree.
+    // A worker that does not know the field returns a Tree.
     if (rootDirectoryDigest === undefined && treeDigest !== undefined) throw new NotOffered(TREES_ONLY)
     ensure(rootDirectoryDigest !== undefined, 'a root_directory_digest', 'none')
     same('directories', await count(probe, rootDirectoryDigest), 6)

@@ -15,12 +15,12 @@ const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 const all = async ({ executions }: Probe): Promise<readonly OperationMessage[]> => (await executions.run({})).all
 
 /** If there are no messages at all, another behaviour reports that failure. */
-function withMetadata(told: readonly OperationMessage[]): readonly OperationMessage[] {
-  if (told.every(({ metadataType }) => metadataType === '')) throw new NotOffered('the server sends no metadata')
-  return told
+function withMetadata(messages: readonly OperationMessage[]): readonly OperationMessage[] {
+  if (messages.every(({ metadataType }) => metadataType === '')) throw new NotOffered('the server sends no metadata')
+  return messages
 }
 
-/** How many places two names differ in, side by side. */
+/** The number of positions at which two names differ. */
 const differing = (one: string, other: string): number =>
   Array.from({ length: Math.max(one.length, other.length) }, (_, at) => one[at] !== other[at]).filter(Boolean).length
 
@@ -34,14 +34,14 @@ const withPriority = (priority: number) => ({ executionPolicy: { priority } })
 
 export const executeChecks = {
   async 'execute.runs'({ offer, executions }) {
-    if (offer.idle !== undefined) throw new Unmet("a worker to run /bin/sh -c 'exit 0'", offer.idle)
+    if (offer.idle !== undefined) throw new Unmet("a worker to execute /bin/sh -c 'exit 0'", offer.idle)
     same('exit code', (await executions.run({ script: 'exit 0' })).result.exitCode, 0)
   },
   'execute.first-at-once': patiently(async ({ executions }, seconds) => {
     const stream = executions.open(await executions.store({ script: `sleep ${seconds}` }))
     const first = await stream.next()
     await stream.rest()
-    ensure(first?.done === false, 'a first message before the command is done', first ? 'one that is done' : 'none')
+    ensure(first?.done === false, 'a first message before the command is done', first ? 'a message with done' : 'none')
   }),
   async 'execute.name-given'(probe) {
     for (const { name } of await all(probe)) ensure(name !== '', 'a name', 'none')
@@ -58,9 +58,9 @@ export const executeChecks = {
     ensure(least >= 8, 'names that differ in 8 places at least', names.join(', '))
   },
   async 'execute.stages-known'(probe) {
-    for (const told of withMetadata(await all(probe))) {
-      const isKnown = told.metadata.stage >= STAGE.cacheCheck && told.metadata.stage <= STAGE.completed
-      ensure(isKnown, 'a stage', stageOf(told))
+    for (const message of withMetadata(await all(probe))) {
+      const isKnown = message.metadata.stage >= STAGE.cacheCheck && message.metadata.stage <= STAGE.completed
+      ensure(isKnown, 'a stage', stageOf(message))
     }
   },
   'execute.stage-executing': patiently(async ({ executions }, seconds) => {
@@ -68,14 +68,18 @@ export const executeChecks = {
     ensure(stages.includes('EXECUTING'), 'EXECUTING among the stages', stages.join(', '))
   }),
   async 'execute.done-when-completed'(probe) {
-    for (const told of withMetadata(await all(probe))) {
-      const isRight = told.done === (told.metadata.stage === STAGE.completed)
-      ensure(isRight, 'done with COMPLETED, and only then', `${stageOf(told)}, ${told.done ? 'done' : 'not done'}`)
+    for (const message of withMetadata(await all(probe))) {
+      const isRight = message.done === (message.metadata.stage === STAGE.completed)
+      ensure(
+        isRight,
+        'done exactly when the stage is COMPLETED',
+        `${stageOf(message)}, ${message.done ? 'done' : 'not done'}`,
+      )
     }
   },
   async 'execute.done-is-last'(probe) {
-    const told = await all(probe)
-    same('messages after the one that is done:', told.length - 1 - told.findIndex(({ done }) => done), 0)
+    const messages = await all(probe)
+    same('messages after the message with done:', messages.length - 1 - messages.findIndex(({ done }) => done), 0)
   },
   async 'execute.metadata-type'(probe) {
     for (const { metadataType } of await all(probe)) same('type', metadataType, METADATA_TYPE)
@@ -90,8 +94,8 @@ export const executeChecks = {
     }
   },
   async 'execute.metadata-function'(probe) {
-    const told = withMetadata(await all(probe))
-    same('digest function', told.at(-1)?.metadata.digestFunction ?? 0, probe.fn.number)
+    const messages = withMetadata(await all(probe))
+    same('digest function', messages.at(-1)?.metadata.digestFunction ?? 0, probe.fn.number)
   },
   async 'execute.no-operation-error'({ executions }) {
     for (const order of [{ script: 'exit 1' }, { script: 'sleep 5', action: { timeout: { seconds: 1 } } }]) {
@@ -136,10 +140,10 @@ export const executeChecks = {
   },
   async 'execute.server-logs'(probe) {
     const logs = Object.entries((await probe.executions.run({ script: 'exit 3' })).response.serverLogs)
-    if (logs.length === 0) throw new NotOffered('the server gives no logs')
+    if (logs.length === 0) throw new NotOffered('the server returns no logs')
     for (const [name, { digest }] of logs) {
       const isWithin = name !== '' && !name.startsWith('/') && !name.split('/').includes('..')
-      ensure(isWithin, 'a name within a folder', JSON.stringify(name))
+      ensure(isWithin, 'a relative name without ".."', JSON.stringify(name))
       ensure(digest !== undefined, 'a digest', 'none')
       await read(probe, digest)
     }
@@ -162,7 +166,7 @@ export const executeChecks = {
   },
   async 'execute.inline-stdout'(probe) {
     const { result } = await probe.executions.run({ script: 'printf wanted' }, { inlineStdout: true })
-    if (result.stdoutRaw.length > 0) same('what is inlined:', Buffer.from(result.stdoutRaw).toString(), 'wanted')
+    if (result.stdoutRaw.length > 0) same('the inlined content:', Buffer.from(result.stdoutRaw).toString(), 'wanted')
     same('stdout', await stdoutText(probe, result), 'wanted')
   },
   async 'execute.inline-files'(probe) {
@@ -171,7 +175,7 @@ export const executeChecks = {
       { inlineOutputFiles: ['out'] },
     )
     const { contents, digest } = findOutputFile(result, 'out')
-    if (contents.length > 0) same('what is inlined:', Buffer.from(contents).toString(), 'wanted')
+    if (contents.length > 0) same('the inlined content:', Buffer.from(contents).toString(), 'wanted')
     same('digest', digest.hash, (await putText(probe, 'wanted')).digest.hash)
   },
   async 'execute.functions'(probe) {

@@ -4,18 +4,18 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 
-const says = (seconds: number): string =>
+const script = (seconds: number): string =>
   `printf begun; printf moan >&2; sleep ${seconds}; printf ended; printf groan >&2`
 
-/** The names come with a message while the command runs, where the server has them. */
+/** If the server supports log streams, a message contains their names while the command runs. */
 async function followed({ executions }: Probe, which: 'stdoutStreamName' | 'stderrStreamName', seconds = 1) {
-  const stream = executions.open(await executions.store({ script: says(seconds) }))
-  for (let told = await stream.next(); told !== undefined; told = await stream.next()) {
-    const name = told.metadata[which]
+  const stream = executions.open(await executions.store({ script: script(seconds) }))
+  for (let message = await stream.next(); message !== undefined; message = await stream.next()) {
+    const name = message.metadata[which]
     if (name !== '') return { name, stream }
-    if (told.metadata.stage >= STAGE.executing) break
+    if (message.metadata.stage >= STAGE.executing) break
   }
-  throw new NotOffered('the server names no stream')
+  throw new NotOffered('the server returns no stream name')
 }
 
 async function readAll(probe: Probe, which: 'stdoutStreamName' | 'stderrStreamName'): Promise<string> {
@@ -37,8 +37,8 @@ export const logStreamChecks = {
     const ended = stream.rest().then(() => undefined)
     const messages = probe.bytestream.messages(name)[Symbol.asyncIterator]()
     const first = await Promise.race([messages.next(), ended])
-    ensure(first !== undefined, 'some of it while the command runs', 'nothing before its end')
-    if (first.done) throw new Unmet('some of it while the command runs', 'the end of the stream')
+    ensure(first !== undefined, 'a part of the output while the command runs', 'no output before its end')
+    if (first.done) throw new Unmet('a part of the output while the command runs', 'the end of the stream')
     same('the beginning', Buffer.from(first.value).toString().slice(0, 5), 'begun')
     await ended
   }),

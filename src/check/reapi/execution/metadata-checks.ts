@@ -6,7 +6,7 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 
-/** In the order in which they happen. */
+/** In chronological order. */
 const TIMES = [
   'queuedTimestamp',
   'workerStartTimestamp',
@@ -64,7 +64,7 @@ export const metadataChecks = {
   'exec-metadata.partial': patiently(async ({ executions }, seconds) => {
     const stream = executions.open(await executions.store({ script: `sleep ${seconds}` }))
     const running = (await stream.rest()).find(({ metadata: { stage } }) => stage === STAGE.executing)
-    if (running === undefined) throw new NotOffered('the server does not tell when it is EXECUTING')
+    if (running === undefined) throw new NotOffered('the server does not report the stage EXECUTING')
     const queued = running.metadata.partialExecutionMetadata?.queuedTimestamp?.seconds ?? 0
     ensure(queued > 0, 'a queued_timestamp', 'none')
   }),

@@ -10,24 +10,24 @@ import { sleepScript, startedExecution, unknownOperation } from './wait-checks.t
 
 const LONG = 'sleep 20'
 
-/** The same, cancelled and seen to end: nothing is left behind that would keep a worker. */
+/** The same, then cancels the operation and waits for its end, so that it does not occupy a worker. */
 async function cancelled(probe: Probe) {
   const digest = await probe.executions.store({ script: LONG })
   const stream = probe.executions.open(digest)
   const name = (await stream.next())?.name ?? ''
   await probe.operations.cancel(name)
   const ending = await probe.soon(probe.executions.end(stream))
-  ensure(ending !== undefined, 'it to end', 'that it goes on')
+  ensure(ending !== undefined, 'it to end', 'it keeps running')
   return { digest, ending }
 }
 
-async function nobody(probe: Probe): Promise<string> {
+async function unknownName(probe: Probe): Promise<string> {
   const { name, stream } = await startedExecution(probe, ':')
   await stream.rest()
   return unknownOperation(name)
 }
 
-/** Page after page, until one has it. */
+/** Reads pages until one contains the operation. */
 async function findListed(probe: Probe, name: string): Promise<OperationMessage | undefined> {
   let token = ''
   for (let page = 0; page < 200; page++) {
@@ -41,13 +41,13 @@ async function findListed(probe: Probe, name: string): Promise<OperationMessage 
 
 export const operationChecks = {
   async 'operations.implemented'(probe) {
-    await implemented(probe.operations.get(await nobody(probe)))
+    await implemented(probe.operations.get(await unknownName(probe)))
   },
   'operations.get': patiently(async (probe, seconds) => {
     const { name, stream } = await startedExecution(probe, sleepScript(seconds))
-    const { done, name: told } = await probe.operations.get(name)
+    const { done, name: returned } = await probe.operations.get(name)
     await stream.rest()
-    same('name', told, name)
+    same('name', returned, name)
     same('done', done, false)
   }),
   async 'operations.get-ended'(probe) {
@@ -58,7 +58,7 @@ export const operationChecks = {
     same('exit code', response?.result?.exitCode ?? 0, 3)
   },
   async 'operations.get-unknown'(probe) {
-    await expectRefusal('it', STATUS.notFound, probe.operations.get(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.get(await unknownName(probe)))
   },
   async 'operations.cancel'(probe) {
     const { ending } = await cancelled(probe)
@@ -66,7 +66,7 @@ export const operationChecks = {
     same('done', ending.last?.done ?? false, true)
   },
   async 'operations.cancel-unknown'(probe) {
-    await expectRefusal('it', STATUS.notFound, probe.operations.cancel(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.cancel(await unknownName(probe)))
   },
   async 'operations.cancel-ended'(probe) {
     const { name, stream } = await startedExecution(probe, 'exit 3')
@@ -83,17 +83,17 @@ export const operationChecks = {
     const { name, stream } = await startedExecution(probe, sleepScript(seconds))
     const found = await findListed(probe, name)
     await stream.rest()
-    ensure(found !== undefined, `${name} in the list`, 'that it is not')
+    ensure(found !== undefined, `${name} in the list`, 'it is missing')
   }),
   async 'operations.list-pages'(probe) {
     for (let count = 0; count < 3; count++) await probe.executions.run({})
     const seen = new Set<string>()
     let token = ''
-    // Other operations may start and end meanwhile; no operation may be on two pages all the same.
+    // Other operations can start and finish in between, but no operation may be on two pages.
     for (let page = 0; page < 20; page++) {
       const { operations, nextPageToken } = await probe.operations.list(probe.offer.instance, { size: 1, token })
-      if (page === 0 && operations.length === 0) throw new NotOffered('the server lists nothing that has ended')
-      ensure(operations.length <= 1, 'no more than one operation on a page', `${operations.length}`)
+      if (page === 0 && operations.length === 0) throw new NotOffered('the server does not list finished operations')
+      ensure(operations.length <= 1, 'at most one operation per page', `${operations.length}`)
       for (const { name } of operations) {
         ensure(!seen.has(name), 'another operation on each page', `${name} again`)
         seen.add(name)
@@ -109,7 +109,7 @@ export const operationChecks = {
     await probe.operations.delete(name)
   },
   async 'operations.delete-unknown'(probe) {
-    await expectRefusal('it', STATUS.notFound, probe.operations.delete(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.delete(await unknownName(probe)))
   },
   async 'operations.wait'(probe) {
     const { name, stream } = await startedExecution(probe)

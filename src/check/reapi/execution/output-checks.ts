@@ -7,7 +7,7 @@ import { endsWith, findOutputDirectory, findOutputFile, listed, read, runForStdo
 
 const ALLOWED = 2
 
-/** Both fields, as clients send them that support old and new servers. */
+/** Both fields, as sent by clients that support old and new servers. */
 const paths = (...outputPaths: string[]) => ({ outputPaths })
 
 const resultOf = async (
@@ -25,7 +25,7 @@ export const outputChecks = {
     const word = probe.random.word()
     const result = await resultOf(probe, `printf ${word} > out`, paths('out'))
     const { digest } = findOutputFile(result, 'out')
-    ensure(!(await probe.isMissing(digest)), 'the output in the CAS', 'that it is missing')
+    ensure(!(await probe.isMissing(digest)), 'the output in the CAS', 'it is missing')
     sameBytes('content', await read(probe, digest), Buffer.from(word))
   },
   async 'outputs.executable'(probe) {
@@ -101,7 +101,7 @@ export const outputChecks = {
     const command = { ...paths('out'), outputNodeProperties: ['unix_mode'] }
     const { nodeProperties } = findOutputFile(await resultOf(probe, 'printf x > out; chmod 640 out', command), 'out')
     if (nodeProperties?.unixMode === undefined) throw new Unmet('unix_mode', 'none')
-    // With or without the kind of file, as stat has it.
+    // With or without the file type bits of st_mode.
     same('mode', (nodeProperties.unixMode & 0o777).toString(8), '640')
   },
   async 'outputs.mtime'(probe) {

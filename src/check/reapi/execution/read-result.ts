@@ -9,7 +9,7 @@ import type { Blob } from '../probe/blob.ts'
 import type { ExecutionEnd } from '../probe/executions.ts'
 import type { Probe } from '../probe/probe.ts'
 
-/** Something that is another each time a command runs. */
+/** A shell expression whose value differs in each run. */
 export const NONCE = 'od -An -N8 -tx1 /dev/urandom'
 
 export const read = async ({ bytestream, names }: Probe, digest: Digest): Promise<Uint8Array> =>
@@ -19,7 +19,7 @@ export const textBlob = ({ blobOf }: Probe, text: string): Blob => blobOf(Buffer
 
 export const putText = (probe: Probe, text: string): Promise<Blob> => probe.put(textBlob(probe, text))
 
-/** Inlined or by its digest: a server may do either. */
+/** Reads inlined content, or the blob of the digest: a server may send either. */
 export async function stdoutOf(probe: Probe, { stdoutRaw, stdoutDigest }: ActionResult): Promise<Uint8Array> {
   return stdoutRaw.length > 0 || stdoutDigest === undefined ? stdoutRaw : await read(probe, stdoutDigest)
 }
@@ -31,7 +31,7 @@ export async function stderrOf(probe: Probe, { stderrRaw, stderrDigest }: Action
 export const stdoutText = async (probe: Probe, result: ActionResult): Promise<string> =>
   Buffer.from(await stdoutOf(probe, result)).toString()
 
-/** Runs a script, and answers what it printed. */
+/** Runs a script and returns its stdout. */
 export async function runForStdout(probe: Probe, order: Parameters<Probe['executions']['run']>[0]): Promise<string> {
   const { result } = await probe.executions.run(order)
   ensure(result.exitCode === 0, 'exit code 0', `exit code ${result.exitCode}: ${await complaint(probe, result)}`)
@@ -65,7 +65,7 @@ export async function treeIn(probe: Probe, result: ActionResult, path: string): 
   return Tree.decode(await read(probe, treeDigest))
 }
 
-/** The execution must end so, be it by the status of the call or by that of the response. */
+/** The execution must end with this status, either of the call or of the response. */
 export function endsWith(what: string, { code, message, last }: ExecutionEnd, ...wanted: readonly StatusCode[]): void {
   const seen =
     code === STATUS.ok ? `OK, exit code ${last?.response?.result?.exitCode ?? 'not given'}` : STATUS_NAMES[code]

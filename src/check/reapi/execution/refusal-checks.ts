@@ -21,11 +21,11 @@ const rootOf = (files: readonly Blob[]): TestAction => ({
   root: { files: files.map(({ digest }, index) => ({ name: `f${index}`, digest })) },
 })
 
-/** An action with three files that are not there, and how that ended. */
+/** Executes an action with three missing files and returns the result. */
 async function withThreeMissing(probe: Probe): Promise<{ blobs: Blob[]; ending: ExecutionEnd }> {
   const blobs = [probe.blob(), probe.blob(), probe.blob()]
   const ending = await probe.executions.try(rootOf(blobs))
-  if (ending.code !== NOT_THERE) throw new NotOffered('the server does not say FAILED_PRECONDITION')
+  if (ending.code !== NOT_THERE) throw new NotOffered('the server does not return FAILED_PRECONDITION')
   return { blobs, ending }
 }
 
@@ -50,11 +50,11 @@ const recordedIn = (seen: OperationMessage[], stream: OperationStream): Operatio
   },
 })
 
-/** A server may keep an action for workers that do not exist yet; it must report it as queued, and not run it. */
+/** A server may keep an action queued for workers that do not exist yet; then it must report the stage QUEUED. */
 function isQueued(seen: readonly OperationMessage[]): void {
   const stages = seen.map(({ metadata }) => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`)
   same('done', seen.at(-1)?.done ?? false, false)
-  ensure(stages.at(-1) === 'QUEUED', 'an end, or an operation at stage QUEUED', stages.at(-1) ?? 'no operation')
+  ensure(stages.at(-1) === 'QUEUED', 'a finished operation, or one at stage QUEUED', stages.at(-1) ?? 'no operation')
   ensure(!stages.includes('EXECUTING'), 'an operation that is never EXECUTING', stages.join(', '))
 }
 
@@ -128,10 +128,10 @@ export const refusalChecks = {
     if (ending === undefined) {
       stream.close()
       isQueued(seen)
-      await operations.cancel(seen.at(-1)?.name ?? '').catch(() => {}) // optional, and the action never gets a worker anyway
+      await operations.cancel(seen.at(-1)?.name ?? '').catch(() => {}) // optional; the action never gets a worker
     } else {
       endsWith('it', ending, STATUS.invalidArgument, STATUS.failedPrecondition)
-      ensure(ending.message.includes(property), `a message that names ${property}`, ending.message || 'no message')
+      ensure(ending.message.includes(property), `a message that contains ${property}`, ending.message || 'no message')
     }
   },
 } satisfies Partial<Record<ExecutionId, Check>>

@@ -45,7 +45,7 @@ export const timeoutChecks = {
   async 'timeout.background'({ executions, soon }) {
     const digest = await executions.store({ script: '(sleep 20) & sleep 20', action: within(1) })
     const ending = await soon(executions.end(executions.open(digest)))
-    ensure(ending !== undefined, 'an end after 1 s', 'none long after')
+    ensure(ending !== undefined, 'the end of the command after 1 s', 'no end after that time')
     endsWith('it', ending, STATUS.deadlineExceeded)
   },
   async 'timeout.tree-killed'(probe) {
@@ -53,11 +53,11 @@ export const timeoutChecks = {
     // After one second it may not have written anything.
     const seen = first === 'unseen' ? await leftRunning(probe, 4) : first
     if (seen === 'unseen') throw new NotOffered('commands of this server do not share a /tmp')
-    same('what the command left is', seen, 'still')
+    same('the background process is', seen, 'still')
   },
   async 'timeout.too-long'({ executions }) {
     const ending = await executions.try({ action: within(TEN_YEARS_S) })
-    if (ending.code === STATUS.ok) throw new NotOffered('the server takes ten years')
+    if (ending.code === STATUS.ok) throw new NotOffered('the server accepts a timeout of ten years')
     endsWith('it', ending, STATUS.invalidArgument, STATUS.failedPrecondition, STATUS.outOfRange)
   },
   async 'timeout.negative'({ executions }) {

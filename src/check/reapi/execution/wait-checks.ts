@@ -30,8 +30,8 @@ export const waitChecks = {
     await stream.rest()
     ensure(
       first?.done === false,
-      'a first message before it is done',
-      first === undefined ? 'none' : 'one that is done',
+      'a first message before the operation is done',
+      first === undefined ? 'none' : 'a message with done',
     )
   }),
   async 'wait-execution.until-done'(probe) {
@@ -40,7 +40,7 @@ export const waitChecks = {
   },
   async 'wait-execution.same-name'(probe) {
     const { name } = await startedExecution(probe)
-    for (const told of await probe.executions.wait(name).rest()) same('name', told.name, name)
+    for (const message of await probe.executions.wait(name).rest()) same('name', message.name, name)
   },
   async 'wait-execution.after-end'(probe) {
     const { name, stream } = await startedExecution(probe)

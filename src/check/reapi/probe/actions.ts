@@ -28,7 +28,7 @@ export const encodedTree = (parts: DeepPartial<Tree>): Uint8Array => Tree.encode
 export const resultFrom = (parts: DeepPartial<ActionResult>): ActionResult =>
   ActionResult.fromPartial({ executionMetadata: { worker: 'conformance' }, ...parts })
 
-/** Stores a result for a new action, and answers the digest of that action. */
+/** Stores a result for a new action and returns the digest of that action. */
 export async function storedResult(probe: Probe, parts: DeepPartial<ActionResult>) {
   const { action } = await storedAction(probe)
   const answer = await probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom(parts) })

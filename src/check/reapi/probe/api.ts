@@ -6,13 +6,13 @@ import { type DigestFn, fieldOf } from './digest-functions.ts'
 import { ifImplemented } from './implemented.ts'
 import { RPC } from './rpcs.ts'
 
-/** The parts of a message that a check cares about. */
+/** The parts of a message that a check sets. */
 type Some<T> = Partial<Omit<T, 'instanceName'>> & { readonly instanceName?: string }
 
 /** The unary methods and GetTree, with the instance and the digest function filled in. */
 export interface Api {
   capabilities(options?: CallOptions): Promise<re.ServerCapabilities>
-  /** The digests that are reported. */
+  /** The digests that the server reports as missing. */
   findMissing(digests: readonly re.Digest[], more?: Some<re.FindMissingBlobsRequest>): Promise<readonly re.Digest[]>
   batchUpdate(
     requests: readonly Partial<re.BatchUpdateBlobsRequest_Request>[],
@@ -22,7 +22,7 @@ export interface Api {
     digests: readonly re.Digest[],
     more?: Some<re.BatchReadBlobsRequest>,
   ): Promise<readonly re.BatchReadBlobsResponse_Response[]>
-  /** All pages that the server sends for one request. Not offered, where the server does not implement it. */
+  /** All pages that the server sends for one request. The behaviour is not offered if GetTree is not implemented. */
   getTree(rootDigest: re.Digest, more?: Some<re.GetTreeRequest>): Promise<re.GetTreeResponse[]>
   split(request: Some<re.SplitBlobRequest>): Promise<re.SplitBlobResponse>
   splice(request: Some<re.SpliceBlobRequest>): Promise<re.SpliceBlobResponse>

@@ -4,7 +4,7 @@ import type { CacheCapabilities } from '../../../wire/gen/build/bazel/remote/exe
 import { Unmet } from '../../unmet.ts'
 
 export interface TestedCompressor {
-  /** As it stands in resource names. */
+  /** Its name in resource names. */
   readonly name: 'zstd' | 'deflate' | 'brotli'
   readonly number: 1 | 2 | 3
   compress(bytes: Uint8Array): Uint8Array
@@ -12,7 +12,7 @@ export interface TestedCompressor {
   decompress(bytes: Uint8Array): Uint8Array
 }
 
-/** More than any blob of this suite has: a server may send what it likes. */
+/** Larger than any blob of this suite: limits what a faulty server can send. */
 const MOST_BYTES = 64 * 1024 * 1024
 const BOUNDED = { maxOutputLength: MOST_BYTES }
 

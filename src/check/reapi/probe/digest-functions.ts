@@ -24,7 +24,7 @@ const plain = (name: string, number: DigestFunction_Value, hexLength: number): D
   hash: (bytes) => createHash(name).update(bytes).digest('hex'),
 })
 
-/** Its hashes have the length of another function's, so that requests must name it. */
+/** Its hashes have the same length as those of another function, so requests must set the digest function. */
 const named = (name: string, number: DigestFunction_Value, fn: DigestFunction): DigestFn => ({
   name,
   number,
@@ -41,7 +41,7 @@ const gitSha1: DigestFn = {
   hash: (bytes) => createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'),
 }
 
-/** SHA256 first: where it is advertised, everything that is not about functions uses it. */
+/** SHA256 is first: if it is advertised, all checks that do not test digest functions use it. */
 export const DIGEST_FNS: readonly DigestFn[] = [
   plain('SHA256', 1, 64),
   plain('SHA1', 2, 40),

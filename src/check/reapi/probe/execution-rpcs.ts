@@ -7,7 +7,7 @@ import { rpc } from './rpcs.ts'
 const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
 const OPERATIONS = '/google.longrunning.Operations'
 
-const TOLD = { decode: decodeOperation }
+const OPERATION_ANSWER = { decode: decodeOperation }
 
 export interface OperationListing {
   readonly operations: readonly OperationMessage[]
@@ -23,11 +23,11 @@ const PAGE = {
 
 /** The methods of execution. */
 export const EXECUTION_RPC = {
-  execute: rpc(`${EXECUTION}/Execute`, re.ExecuteRequest, TOLD),
-  waitExecution: rpc(`${EXECUTION}/WaitExecution`, re.WaitExecutionRequest, TOLD),
-  getOperation: rpc(`${OPERATIONS}/GetOperation`, op.GetOperationRequest, TOLD),
+  execute: rpc(`${EXECUTION}/Execute`, re.ExecuteRequest, OPERATION_ANSWER),
+  waitExecution: rpc(`${EXECUTION}/WaitExecution`, re.WaitExecutionRequest, OPERATION_ANSWER),
+  getOperation: rpc(`${OPERATIONS}/GetOperation`, op.GetOperationRequest, OPERATION_ANSWER),
   listOperations: rpc(`${OPERATIONS}/ListOperations`, op.ListOperationsRequest, PAGE),
   cancelOperation: rpc(`${OPERATIONS}/CancelOperation`, op.CancelOperationRequest, Empty),
   deleteOperation: rpc(`${OPERATIONS}/DeleteOperation`, op.DeleteOperationRequest, Empty),
-  waitOperation: rpc(`${OPERATIONS}/WaitOperation`, op.WaitOperationRequest, TOLD),
+  waitOperation: rpc(`${OPERATIONS}/WaitOperation`, op.WaitOperationRequest, OPERATION_ANSWER),
 }

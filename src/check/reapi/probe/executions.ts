@@ -11,7 +11,7 @@ import { decodeOperation, type OperationMessage } from './operation-message.ts'
 
 /** An action that a check runs. Its salt is random, so that no server has seen it before. */
 export interface TestAction {
-  /** For /bin/sh, in portable words. */
+  /** A portable /bin/sh script. */
   readonly script?: string
   /** Its $1, $2 and so on. */
   readonly args?: readonly string[]
@@ -22,13 +22,13 @@ export interface TestAction {
 
 export type ExecuteFields = Partial<Omit<re.ExecuteRequest, 'actionDigest'>>
 
-/** A stream of operations under way. */
+/** An open stream of operations. */
 export interface OperationStream {
   /** Undefined at the end. */
   next(): Promise<OperationMessage | undefined>
-  /** All that is still to come. */
+  /** The remaining messages. */
   rest(): Promise<OperationMessage[]>
-  /** Cancels the call, as a client does that disconnects. */
+  /** Cancels the call, like a client that disconnects. */
   close(): void
 }
 
@@ -52,12 +52,12 @@ export interface Executions {
   /** Uploads an action with its inputs and returns its digest. */
   store(action: TestAction): Promise<re.Digest>
   open(actionDigest: re.Digest | undefined, request?: ExecuteFields, options?: CallOptions): OperationStream
-  /** Bytes as they are, for messages that no codec would make. */
+  /** Sends raw bytes, for messages that no codec can produce. */
   openRaw(message: Uint8Array): OperationStream
   wait(name: string): OperationStream
-  /** Executes to the end, whatever it is. */
+  /** Executes until the stream ends, with any result. */
   end(following: OperationStream): Promise<ExecutionEnd>
-  /** Executes an action, or the action of this digest, to its result; anything else is a failure. */
+  /** Executes an action, or the action with this digest, and returns its result. Any other end fails the check. */
   run(action: TestAction | re.Digest, request?: ExecuteFields, options?: CallOptions): Promise<CompletedExecution>
   /** Uploads and executes the action, and returns how it ended. */
   try(action: TestAction | re.Digest, request?: ExecuteFields): Promise<ExecutionEnd>
@@ -108,7 +108,7 @@ function following(call: ClientCall): OperationStream {
   }
 }
 
-/** A refusal may be the status of the call, or that of its last message: clients take either. */
+/** An error may be the status of the call or of its last message; clients accept both. */
 async function endOf(stream: OperationStream): Promise<ExecutionEnd> {
   const all: OperationMessage[] = []
   try {
@@ -123,12 +123,16 @@ async function endOf(stream: OperationStream): Promise<ExecutionEnd> {
   return { code: code as StatusCode, message, details, all, last }
 }
 
-/** The result of an execution that went well. */
+/** The result of a successful execution. */
 export async function completed(stream: OperationStream): Promise<CompletedExecution> {
   const { code, message, all, last } = await endOf(stream)
   const response = last?.response
-  if (code !== STATUS.ok) throw new Unmet('the action to be run', spelled(new GrpcError(code, message)))
-  ensure(last?.done === true, 'a last message that is done', last === undefined ? 'no message' : 'one that is not')
+  if (code !== STATUS.ok) throw new Unmet('the action to be executed', spelled(new GrpcError(code, message)))
+  ensure(
+    last?.done === true,
+    'a last message with done',
+    last === undefined ? 'no message' : 'a last message without done',
+  )
   ensure(response?.result !== undefined, 'a response with a result', response === undefined ? 'no response' : 'none')
   return { all, last, response, result: response.result }
 }

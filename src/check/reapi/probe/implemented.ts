@@ -14,7 +14,7 @@ export async function ifImplemented<T>(method: string, call: Promise<T>): Promis
   }
 }
 
-/** How the call ends else is the subject of others. */
+/** Other behaviours check the result of the call. */
 export async function implemented(call: Promise<unknown>): Promise<void> {
   const ending = await call.catch((error: unknown) => error)
   ensure(!(ending instanceof NotOffered), 'an answer', 'UNIMPLEMENTED')

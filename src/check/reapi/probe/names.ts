@@ -11,7 +11,7 @@ export interface NameOptions {
 /** Resource names of ByteStream. */
 export interface Names {
   read(digest: Digest, options?: NameOptions): string
-  /** With a fresh upload id, unless one is given. */
+  /** Uses a new upload id by default. */
   write(digest: Digest, options?: NameOptions): string
 }
 

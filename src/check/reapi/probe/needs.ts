@@ -4,34 +4,34 @@ import type { ServerOffer } from './offer.ts'
 
 interface Terms {
   /** The requirement in words; follows "needs". */
-  readonly says: string
+  readonly text: string
   readonly isMet: (cache: CacheCapabilities, offer: ServerOffer) => boolean
   /** A feature of an API version later than 2.0: a server that advertises it supports that version. */
   readonly isLater?: true
 }
 
 const compressor = (name: string, number: number): Terms => ({
-  says: `the compressor ${name}`,
+  text: `the compressor ${name}`,
   isMet: (cache) => cache.supportedCompressors.some((each) => each === number),
 })
 
 const batchCompressor = (name: string, number: number): Terms => ({
-  says: `the compressor ${name} in batches`,
+  text: `the compressor ${name} in batches`,
   isMet: (cache) => cache.supportedBatchUpdateCompressors.some((each) => each === number),
 })
 
 const digestFunction = (name: string, number: number): Terms => ({
   ...(number > 7 ? { isLater: true } : {}),
-  says: `the digest function ${name}`,
+  text: `the digest function ${name}`,
   isMet: (cache) => cache.digestFunctions.some((each) => each === number),
 })
 
 const isPacking = (compressor: number): boolean => compressor > 0
 const updates = (cache: CacheCapabilities): boolean => cache.actionCacheUpdateCapabilities?.updateEnabled === true
 
-/** Servers write them as the field or as its JSON name. */
+/** Servers use the name of the field or its JSON name. */
 const nodeProperty = (name: string): Terms => ({
-  says: `the node property ${name}`,
+  text: `the node property ${name}`,
   isMet: (_, { execution }) =>
     execution?.supportedNodeProperties.some((each) => each.toLowerCase().replace('_', '') === name.replace('_', '')) ===
     true,
@@ -39,12 +39,12 @@ const nodeProperty = (name: string): Terms => ({
 
 /** Requirements of behaviours. If the server does not advertise one, the behaviour is not offered. */
 const TERMS = {
-  compressor: { says: 'a compressor', isMet: (cache) => cache.supportedCompressors.some(isPacking) },
+  compressor: { text: 'a compressor', isMet: (cache) => cache.supportedCompressors.some(isPacking) },
   zstd: compressor('zstd', 1),
   deflate: compressor('deflate', 2),
   brotli: compressor('brotli', 3),
   'batch-compressor': {
-    says: 'a compressor in batches',
+    text: 'a compressor in batches',
     isMet: (cache) => cache.supportedBatchUpdateCompressors.some(isPacking),
   },
   'batch-zstd': batchCompressor('zstd', 1),
@@ -59,41 +59,41 @@ const TERMS = {
   blake3: digestFunction('BLAKE3', 9),
   gitsha1: digestFunction('GITSHA1', 10),
   'same-length-functions': {
-    says: 'two digest functions with hashes of one length',
+    text: 'two digest functions with hashes of one length',
     isMet: (_, { functions }) => new Set(functions.map(({ hexLength }) => hexLength)).size < functions.length,
   },
-  'batch-limit': { says: 'a limit for batches', isMet: (cache) => cache.maxBatchTotalSizeBytes > 0 },
-  'blob-limit': { says: 'a limit for blobs', isLater: true, isMet: (cache) => isRealLimit(cache.maxCasBlobSizeBytes) },
-  update: { says: 'updates of the action cache', isMet: updates },
-  'read-only': { says: 'no updates of the action cache', isMet: (cache) => !updates(cache) },
-  split: { says: 'SplitBlob', isLater: true, isMet: (cache) => cache.splitBlobSupport },
-  splice: { says: 'SpliceBlob', isLater: true, isMet: (cache) => cache.spliceBlobSupport },
-  'no-split': { says: 'no SplitBlob', isMet: (cache) => !cache.splitBlobSupport },
-  'no-splice': { says: 'no SpliceBlob', isMet: (cache) => !cache.spliceBlobSupport },
-  'fast-cdc': { says: 'FastCDC 2020', isLater: true, isMet: (cache) => cache.fastCdc2020Params !== undefined },
-  'rep-max-cdc': { says: 'RepMaxCDC', isLater: true, isMet: (cache) => cache.repMaxCdcParams !== undefined },
-  exec: { says: 'execution', isMet: (_, { execution }) => execution !== undefined },
+  'batch-limit': { text: 'a limit for batches', isMet: (cache) => cache.maxBatchTotalSizeBytes > 0 },
+  'blob-limit': { text: 'a limit for blobs', isLater: true, isMet: (cache) => isRealLimit(cache.maxCasBlobSizeBytes) },
+  update: { text: 'updates of the action cache', isMet: updates },
+  'read-only': { text: 'no updates of the action cache', isMet: (cache) => !updates(cache) },
+  split: { text: 'SplitBlob', isLater: true, isMet: (cache) => cache.splitBlobSupport },
+  splice: { text: 'SpliceBlob', isLater: true, isMet: (cache) => cache.spliceBlobSupport },
+  'no-split': { text: 'no SplitBlob', isMet: (cache) => !cache.splitBlobSupport },
+  'no-splice': { text: 'no SpliceBlob', isMet: (cache) => !cache.spliceBlobSupport },
+  'fast-cdc': { text: 'FastCDC 2020', isLater: true, isMet: (cache) => cache.fastCdc2020Params !== undefined },
+  'rep-max-cdc': { text: 'RepMaxCDC', isLater: true, isMet: (cache) => cache.repMaxCdcParams !== undefined },
+  exec: { text: 'execution', isMet: (_, { execution }) => execution !== undefined },
   'version-2-0': {
-    says: 'version 2.0 of the API',
+    text: 'version 2.0 of the API',
     isMet: (_, { capabilities: { lowApiVersion } }) => lowApiVersion?.major === 2 && lowApiVersion.minor === 0,
   },
   worker: {
-    says: 'a worker that runs commands',
+    text: 'a worker that runs commands',
     isMet: (_, { execution, idle }) => execution !== undefined && idle === undefined,
   },
   'exec-priorities': {
-    says: 'a range of execution priorities',
+    text: 'a range of execution priorities',
     isMet: (_, { execution }) => (execution?.executionPriorityCapabilities?.priorities.length ?? 0) > 0,
   },
   'node-mtime': nodeProperty('mtime'),
   'node-unix-mode': nodeProperty('unix_mode'),
-  'slashed-instance': { says: 'an instance name with a slash', isMet: (_, { instance }) => instance.includes('/') },
+  'slashed-instance': { text: 'an instance name with a slash', isMet: (_, { instance }) => instance.includes('/') },
 } satisfies Record<string, Terms>
 
 export type Need = keyof typeof TERMS
 
-export const tellsVersion = (need: Need): boolean => (TERMS[need] as Terms).isLater === true
+export const impliesVersion = (need: Need): boolean => (TERMS[need] as Terms).isLater === true
 
-export const needSays = (need: Need): string => TERMS[need].says
+export const needText = (need: Need): string => TERMS[need].text
 
 export const isMet = (need: Need, offer: ServerOffer): boolean => (TERMS[need] as Terms).isMet(offer.cache, offer)

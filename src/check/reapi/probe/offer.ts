@@ -11,9 +11,9 @@ export interface ServerOffer {
   readonly capabilities: ServerCapabilities
   readonly cache: CacheCapabilities
   readonly execution: ExecutionCapabilities | undefined
-  /** Why nothing that is executed gets done, where that was found out. */
+  /** The reason why no worker executes commands; undefined if a worker does. */
   readonly idle?: string
-  /** Advertised, and within what this suite can compute. */
+  /** The advertised functions that this suite implements. */
   readonly functions: readonly DigestFn[]
   /** The one that checks use when they are not about functions. */
   readonly fn: DigestFn

@@ -48,4 +48,5 @@ export const packOperation = ({
   response: response && { typeUrl: responseType, value: ExecuteResponse.encode(response).finish() },
 })
 
-export const encodeOperation = (told: OperationMessage): Uint8Array => Operation.encode(packOperation(told)).finish()
+export const encodeOperation = (message: OperationMessage): Uint8Array =>
+  Operation.encode(packOperation(message)).finish()

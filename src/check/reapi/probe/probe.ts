@@ -99,6 +99,6 @@ async function preparing(upload: Promise<unknown>): Promise<void> {
     await upload
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error
-    throw new Unmet('an upload that the check starts with to succeed', statusText(error))
+    throw new Unmet('success of an upload that the check needs', statusText(error))
   }
 }

@@ -9,7 +9,7 @@ const [out, err] = [Buffer.from('to stdout'), Buffer.from('to stderr')]
 const worker = { executionMetadata: { worker: 'w1' } }
 
 describe('UpdateActionResult', () => {
-  test('answers what it keeps, and says so when nobody is said to have made it', async () => {
+  test('the stored result is returned, with the worker "unknown" when none is named', async () => {
     const { unary } = testDoor()
     const kept = { exitCode: 0, executionMetadata: { worker: 'unknown' } }
     expect(await unary(UPDATE, { actionDigest: action, actionResult: {} })).toMatchObject({
@@ -25,13 +25,13 @@ describe('UpdateActionResult', () => {
     ['an action that is no digest', { actionDigest: { hash: 'abc' }, actionResult: worker }],
     ['an output that is no digest', { actionDigest: action, actionResult: { stdoutDigest: { hash: 'abc' } } }],
     ['an output directory without a digest', { actionDigest: action, actionResult: { outputDirectories: [{}] } }],
-  ])('refuses %s', async (_, request) => {
+  ])('%s is refused with INVALID_ARGUMENT', async (_, request) => {
     await expect(testDoor().unary(UPDATE, request)).rejects.toMatchObject({ code: STATUS.invalidArgument })
   })
 })
 
 describe('GetActionResult', () => {
-  test('knows nothing of an action that nobody ran, and takes the size for part of its name', async () => {
+  test('an unknown action, or another size of a known one, is NOT_FOUND', async () => {
     const { unary } = testDoor()
     await unary(UPDATE, { actionDigest: action, actionResult: worker })
     for (const actionDigest of [{ ...action, sizeBytes: '1' }, nameOf(out)]) {
@@ -39,7 +39,7 @@ describe('GetActionResult', () => {
     }
   })
 
-  test('puts streams into the result for those who ask, and leaves their digests', async () => {
+  test('stdout and stderr are inlined on request, and their digests stay', async () => {
     const { unary, put } = testDoor()
     await put(out, err)
     const digests = { stdoutDigest: nameOf(out), stderrDigest: nameOf(err) }
@@ -50,7 +50,7 @@ describe('GetActionResult', () => {
     expect(await unary(GET, asked)).toEqual({ ...worker, ...digests, ...raw })
   })
 
-  test('gives streams that the result came with to everybody', async () => {
+  test('streams that were uploaded inline are returned to every client', async () => {
     const { unary } = testDoor()
     const result = { ...worker, stdoutRaw: base64(out), stderrRaw: base64(err) }
     await unary(UPDATE, { actionDigest: action, actionResult: result })
@@ -58,8 +58,8 @@ describe('GetActionResult', () => {
     expect(await unary(GET, { actionDigest: action, inlineStdout: true, inlineStderr: true })).toEqual(result)
   })
 
-  // What was not asked for is not stepped over, and its bytes are read as if they were fields.
-  test('gives such streams as well to those who ask for one of them, or for a file', async () => {
+  // A parser that does not skip fields which were not requested would read their bytes as fields.
+  test('streams that were uploaded inline are returned also when only one of them, or a file, is requested', async () => {
     const { unary } = testDoor()
     const result = { ...worker, stdoutRaw: base64(out), stderrRaw: base64(err) }
     await unary(UPDATE, { actionDigest: action, actionResult: result })

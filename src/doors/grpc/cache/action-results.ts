@@ -2,18 +2,18 @@ import { FaultError } from '../../../base/fault.ts'
 import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
-import { readWhole } from '../../../storage/read-whole.ts'
+import { readWhole } from '../../../storage/read-blobs.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,
   readUpdateActionResultRequest,
 } from '../../../wire/hot/action-cache.ts'
-import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
+import { inlineRequested, withInlined } from '../../../wire/hot/inline-outputs.ts'
 
 /** Below the 4 MiB that gRPC clients accept in one message, with a reserve for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024
 
-/** The action cache of an instance hands out only what is complete; what is left to do is to put outputs inline. */
+/** The action cache of an instance returns complete results only; this adds the requested inline outputs. */
 export const getActionResult = (instances: Instances): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
@@ -26,7 +26,7 @@ export const getActionResult = (instances: Instances): UnaryMethod => ({
     }
     if (!wantsInline(request)) return result
     const into = { bytes: result, fn: actionDigest.fn }
-    const wanted = inlineWanted(into, request, MAX_RESULT_BYTES)
+    const wanted = inlineRequested(into, request, MAX_RESULT_BYTES)
     if (wanted.digests.count === 0) return result
     return withInlined(into, wanted, await readWhole(wanted.digests, blobs))
   },

@@ -20,8 +20,8 @@ async function read({ answers }: TestDoor, request: Record<string, string>): Pro
   return Buffer.concat(messages.map(({ data = '' }) => Buffer.from(data, 'base64')))
 }
 
-describe('a read', () => {
-  test('answers from the offset on, as far as the limit and the blob go', async () => {
+describe('ByteStream.Read', () => {
+  test('a read returns the bytes from the offset to the limit or the end of the blob', async () => {
     const door = await holding()
     expect(await read(door, {})).toEqual(blob)
     expect(await read(door, { readOffset: '7' })).toEqual(blob.subarray(7))
@@ -39,26 +39,26 @@ describe('a read', () => {
     ['for writing', { resourceName: `uploads/id/blobs/${hash}/${size}` }, STATUS.invalidArgument],
     ['with more after the size', { resourceName: `${NAME}/more` }, STATUS.invalidArgument],
     ['as something unknown', { resourceName: `compressed-blobs/lzma/${hash}/${size}` }, STATUS.invalidArgument],
-  ])('%s is refused', async (_, request, code) => {
+  ])('a read %s is refused', async (_, request, code) => {
     await expect(read(await holding(), request)).rejects.toMatchObject({ code })
   })
 })
 
-describe('a packed read', () => {
+describe('compressed ByteStream.Read', () => {
   const nameAs = (compressor: string): string => NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
 
   test.each([
     ['zstd', zstdDecompressSync],
     ['deflate', inflateRawSync],
     ['brotli', brotliDecompressSync],
-  ])('of %s unpacks to the blob, or to its rest', async (compressor, unpack) => {
+  ])('a %s read decompresses to the blob, from the offset on', async (compressor, unpack) => {
     const door = await holding()
     expect(unpack(await read(door, { resourceName: nameAs(compressor) }))).toEqual(blob)
     const rest = await read(door, { resourceName: nameAs(compressor), readOffset: '100' })
     expect(unpack(rest)).toEqual(blob.subarray(100))
   })
 
-  test('goes out as it is kept, when that is zstd', async () => {
+  test('a blob stored as zstd is sent unchanged to a zstd read', async () => {
     const door = testDoor()
     const kept = zstdCompressSync(blob)
     const writer = door.instance.uploads.write(digestOf(blob), 'zstd')
@@ -71,7 +71,7 @@ describe('a packed read', () => {
     )
   })
 
-  test('has no limit, for nobody could say of what', async () => {
+  test('a compressed read with a limit is refused with INVALID_ARGUMENT', async () => {
     const limited = read(await holding(), { resourceName: nameAs('zstd'), readLimit: '5' })
     await expect(limited).rejects.toMatchObject({ code: STATUS.invalidArgument })
   })

@@ -8,7 +8,7 @@ import type { LogStreams } from '../logs/door.ts'
 import { packing } from './packing.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
 
-/** Well below what clients take in one message. */
+/** Below the 4 MiB that gRPC clients accept in one message. */
 const MAX_PIECE_BYTES = 1024 * 1024
 /** About the size of one piece that stores return. */
 const USUAL_PIECE_BYTES = 640 * 1024
@@ -27,8 +27,8 @@ export const byteStreamRead = (
     const name = parseReadName(resourceName, (instance) => instances(instance).unnamedFunction)
     checkRange(name, offset, limit)
     const wantsZstd = name.compressor === 'zstd' && offset === 0
-    const range = { offset, ...(limit > 0 && { limit }), ...(wantsZstd && { acceptZstd: true }) }
-    // Nothing is fetched for a peer that has not taken what was fetched for it before.
+    const range = { offset, ...(limit > 0 && { limit }), ...(wantsZstd && { acceptZstd: true, onlyZstd: true }) }
+    // The next piece is read when the client has received the one before.
     const pieceBytes = Math.min(USUAL_PIECE_BYTES, name.digest.size - offset)
     await call.room(pieceBytes)
     const reader = await instances(name.instance).blobs.read(name.digest, range, call.signal)

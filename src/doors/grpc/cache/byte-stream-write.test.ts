@@ -22,8 +22,8 @@ const later = (from: number, end: number, more = {}) => ({
 })
 const whole = first(size, { finishWrite: true })
 
-describe('an upload', () => {
-  test('takes pieces, the name again or left out, and an end without data', async () => {
+describe('ByteStream.Write', () => {
+  test('an upload may repeat or omit the resource name, and may finish with an empty message', async () => {
     const { send, instance } = testDoor()
     const again = later(5, 9, { resourceName: NAME })
     const end = { writeOffset: String(size), finishWrite: true }
@@ -41,7 +41,7 @@ describe('an upload', () => {
     ['an end that comes too soon', [first(5, { finishWrite: true })]],
     ['no end', [first(size)]],
     ['an offset where nothing is', [{ ...later(5, size, { finishWrite: true }), resourceName: NAME }]],
-  ])('is refused with %s, and nothing is stored', async (_, requests) => {
+  ])('an upload with %s is refused with INVALID_ARGUMENT, and nothing is stored', async (_, requests) => {
     const { send, unary } = testDoor()
     await expect(send(WRITE, requests)).rejects.toMatchObject(INVALID)
     expect((await unary<Status>(QUERY, { resourceName: NAME })).complete).toBeUndefined()
@@ -52,27 +52,27 @@ describe('an upload', () => {
     [`blobs/${hash}/${size}`, 'is not for writing'],
     [`uploads//blobs/${hash}/${size}`, 'has no id'],
     [`uploads/../blobs/${hash}/${size}`, 'has no id'],
-    [`uploads/${ID}/blobs/${hash}`, 'has no proper size'],
-    [`uploads/${ID}/blobs/${hash}/-1`, 'has no proper size'],
+    [`uploads/${ID}/blobs/${hash}`, 'has no valid size'],
+    [`uploads/${ID}/blobs/${hash}/-1`, 'has no valid size'],
     [`uploads/${ID}/blobs/${hash.toUpperCase()}/${size}`, 'not lower-case hex'],
-    [`uploads/${ID}/blobs/sha256/${hash}/${size}`, 'goes without saying'],
+    [`uploads/${ID}/blobs/sha256/${hash}/${size}`, 'which must not be named'],
     [`uploads/${ID}/compressed-blobs/lzma/${hash}/${size}`, 'names the compressor "lzma"'],
     [`uploads/${ID}/compressed-blobs/identity/${hash}/${size}`, 'names the compressor "identity"'],
     [`a//b/uploads/${ID}/blobs/${hash}/${size}`, 'instance name'],
-  ])('is refused under the name "%s": it %s', async (resourceName, words) => {
+  ])('the resource name "%s" is refused: it %s', async (resourceName, words) => {
     const refused = { ...INVALID, message: expect.stringContaining(words) }
     await expect(testDoor().send(WRITE, [{ ...whole, resourceName }])).rejects.toMatchObject(refused)
     await expect(testDoor().unary(QUERY, { resourceName })).rejects.toMatchObject(refused)
   })
 
-  test('is refused before it begins when the blob is larger than was promised', async () => {
+  test('a blob above maxBlobBytes is refused at its first message', async () => {
     const { send } = testDoor({ limits: { maxBatchBytes: 1, maxBlobBytes: size - 1 } })
     await expect(send(WRITE, [first(1)])).rejects.toMatchObject({ ...INVALID, message: /larger than the limit/ })
   })
 })
 
-describe('an upload that breaks off', () => {
-  test('goes on where it stopped, and under its own name only', async () => {
+describe('interrupted upload', () => {
+  test('an upload resumes at its committed size, only under its own resource name', async () => {
     const { send, unary } = testDoor()
     await expect(send(WRITE, [first(5), later(5, 9)], true)).rejects.toThrow('cut off')
     expect(await unary(QUERY, { resourceName: NAME })).toEqual({ committedSize: '9' })
@@ -84,7 +84,7 @@ describe('an upload that breaks off', () => {
     expect(await unary(QUERY, { resourceName: NAME })).toEqual({ committedSize: String(size), complete: true })
   })
 
-  test('is kept though a wrong offset was tried, and dropped when it begins anew', async () => {
+  test('a wrong offset keeps the committed bytes, and an upload from offset 0 replaces them', async () => {
     const { send, unary } = testDoor()
     await expect(send(WRITE, [first(9)], true)).rejects.toThrow()
     await expect(send(WRITE, [{ ...later(8, size), resourceName: NAME }])).rejects.toMatchObject(INVALID)
@@ -94,7 +94,7 @@ describe('an upload that breaks off', () => {
   })
 
   test.each(['too many bytes', 'wrong bytes', 'a store that fails'])(
-    'is not kept after %s: it must begin anew',
+    'an upload starts at 0 again after %s',
     async (why) => {
       const full = new FaultError({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 })
       let isFull = why === 'a store that fails'
@@ -119,19 +119,22 @@ describe('an upload that breaks off', () => {
     },
   )
 
-  test.each(['zstd', 'deflate', 'brotli'])('begins anew when it was packed with %s', async (compressor) => {
-    const { send, unary } = testDoor()
-    const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
-    await expect(send(WRITE, [{ resourceName, data: base64(Buffer.alloc(3)) }], true)).rejects.toThrow()
-    expect(await unary(QUERY, { resourceName })).toEqual({})
-  })
+  test.each(['zstd', 'deflate', 'brotli'])(
+    'an interrupted upload compressed with %s starts at 0 again',
+    async (compressor) => {
+      const { send, unary } = testDoor()
+      const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
+      await expect(send(WRITE, [{ resourceName, data: base64(Buffer.alloc(3)) }], true)).rejects.toThrow()
+      expect(await unary(QUERY, { resourceName })).toEqual({})
+    },
+  )
 })
 
-describe('a packed upload', () => {
+describe('compressed upload', () => {
   test.each([
     ['zstd', zstdCompressSync(blob)],
     ['brotli', brotliCompressSync(blob)],
-  ])('of %s counts the bytes as they travelled', async (compressor, packed) => {
+  ])('committed_size of a %s upload counts the compressed bytes', async (compressor, packed) => {
     const { send, instance } = testDoor()
     const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
     const half = packed.length >> 1
@@ -144,7 +147,7 @@ describe('a packed upload', () => {
   })
 
   test.each(['zstd', 'deflate', 'brotli'])(
-    'that is not %s at all, or cut short, is the caller’s mistake',
+    'data that is not %s, or is truncated, is refused with INVALID_ARGUMENT',
     async (compressor) => {
       const { send } = testDoor()
       const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
@@ -160,14 +163,17 @@ test.each([
   ['deflate', deflateRawSync(Buffer.alloc(20_000_000))],
   ['brotli', brotliCompressSync(Buffer.alloc(20_000_000))],
   ['zstd', zstdCompressSync(Buffer.alloc(20_000_000))],
-])('what unpacks from %s to more than its digest says is stopped there', async (compressor, bomb) => {
-  const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
-  const sent = testDoor().send(WRITE, [{ resourceName, data: base64(bomb), finishWrite: true }])
-  await expect(sent).rejects.toMatchObject(INVALID)
-})
+])(
+  '%s data that decompresses to more than its digest states is refused with INVALID_ARGUMENT',
+  async (compressor, bomb) => {
+    const resourceName = NAME.replace('/blobs/', `/compressed-blobs/${compressor}/`)
+    const sent = testDoor().send(WRITE, [{ resourceName, data: base64(bomb), finishWrite: true }])
+    await expect(sent).rejects.toMatchObject(INVALID)
+  },
+)
 
-describe('a blob that is held', () => {
-  test('is answered after the first message, whatever would follow', async () => {
+describe('upload of a blob that is already stored', () => {
+  test('the answer follows the first message: the size, or -1 for a compressed upload', async () => {
     const { send, put, unary } = testDoor()
     await put(blob)
     expect(await send(WRITE, [first(3), later(1, 2)])).toEqual({ committedSize: String(size) })

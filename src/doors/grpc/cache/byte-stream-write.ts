@@ -4,7 +4,7 @@ import { invalid } from '../../../base/fault.ts'
 import type { ClientStreamingMethod, Incoming, UnaryMethod } from '../../../grpc/service.ts'
 import type { ReapiLimits } from '../../../services/instances/cache-limits.ts'
 import type { Instance, Instances } from '../../../services/instances/instances.ts'
-import { areHeld } from '../../../storage/held.ts'
+import { areHeld } from '../../../storage/read-blobs.ts'
 import {
   queryWriteStatusResponse,
   readQueryWriteStatusRequest,
@@ -21,7 +21,7 @@ export interface WriteTools {
   readonly instances: Instances
   readonly paused: PausedUploads
   readonly limits: ReapiLimits
-  /** Where there are logs to be written. */
+  /** Undefined when the server has no logs. */
   readonly logs?: Pick<LogStreams, 'nameOf' | 'write' | 'written'> | undefined
 }
 
@@ -33,7 +33,7 @@ export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
   keepsNothing: true,
   async handle(requests, call) {
     const first = await nextOf(requests)
-    if (first === undefined) throw invalid('the upload ended before it began')
+    if (first === undefined) throw invalid('the upload ended without any message')
     checkResourceNameHeader(call, first.resourceName)
     const log = tools.logs?.nameOf(first.resourceName)
     if (log !== undefined) return writeResponse((await tools.logs?.write(log, first, requests)) ?? 0)
@@ -43,7 +43,7 @@ export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
     if (digest.size > tools.limits.maxBlobBytes) {
       throw invalid(`a blob of ${digest.size} bytes is larger than the limit of ${tools.limits.maxBlobBytes}`)
     }
-    // Nothing more is read: the client is told at once, in the middle of its upload.
+    // The client gets the response at once, in the middle of its upload. The server does not read the rest.
     if (await isHeld(instance, digest)) return writeResponse(compressor === 'identity' ? digest.size : UNTOLD)
     const upload = resumed(tools, instance, { name, first })
     return writeResponse(await receive(requests, first, { upload, name, paused: tools.paused }))
@@ -78,7 +78,7 @@ async function receive(requests: Incoming, first: WriteRequest, { upload, name, 
     for (let request: WriteRequest | undefined = first; ; request = await nextOf(requests)) {
       if (request === undefined) throw invalid('the upload ended without finish_write')
       checkRequest(request, first, upload)
-      // Until it is written: a client cannot resume after a failed write or after excess bytes.
+      // Set until the bytes are written: a client cannot resume after a failed write or after excess bytes.
       isOver = true
       if (name.compressor === 'identity' && upload.committed + request.data.length > name.digest.size) {
         throw invalid(`the upload is longer than the ${name.digest.size} bytes of its digest`)
@@ -91,14 +91,15 @@ async function receive(requests: Incoming, first: WriteRequest, { upload, name, 
       isOver = false
     }
   } finally {
-    // Where a packed upload stopped cannot be said in bytes of the blob: it begins again.
+    // The offset of an interrupted compressed upload is not an offset of the blob: it starts again.
     if (isOver || name.compressor !== 'identity') upload.abort()
     else paused.keep(first.resourceName, upload)
   }
 }
 
 function checkRequest({ resourceName, offset }: WriteRequest, first: WriteRequest, { committed }: BlobUpload): void {
-  if (resourceName !== '' && resourceName !== first.resourceName) throw invalid('the resource name changed midway')
+  if (resourceName !== '' && resourceName !== first.resourceName)
+    throw invalid('the resource name differs from that of the first message')
   if (offset !== committed) throw invalid(`write_offset is ${offset}, but ${committed} bytes have been written`)
 }
 

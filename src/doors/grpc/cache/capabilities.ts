@@ -4,15 +4,15 @@ import type { ExecutionCapabilities } from '../../../model/capabilities.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { ReapiLimits } from '../../../services/instances/cache-limits.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
+import { NODE_PROPERTIES } from '../../../wire/reapi/action.ts'
 import { capabilitiesRequestFromProto, capabilitiesToProto } from '../../../wire/reapi/capabilities.ts'
-import { NODE_PROPERTIES } from '../../../wire/reapi/execution-action.ts'
 import { FAST_CDC, REP_MAX_CDC } from './chunks.ts'
 
 /** Whether actions are run for an instance. */
 export type Executes = (instance: InstanceName) => boolean
 
 /**
- * The capabilities of this server. Clients plan by them, and some refuse a server that claims too much. Without
+ * The capabilities of this server. Clients rely on them, and some refuse a server that claims too much. Without
  * `executes` the server has no execution.
  */
 export const getCapabilities = (instances: Instances, limits: ReapiLimits, executes?: Executes): UnaryMethod => ({
@@ -20,7 +20,7 @@ export const getCapabilities = (instances: Instances, limits: ReapiLimits, execu
   handle(bytes) {
     const instance = capabilitiesRequestFromProto(bytes)
     const { unnamedFunction, mayUpdateActions = true } = instances(instance)
-    const digestFunctions = [unnamedFunction, ...FUNCTIONS.filter((fn) => mayBeTold(fn, unnamedFunction))]
+    const digestFunctions = [unnamedFunction, ...FUNCTIONS.filter((fn) => isAdvertised(fn, unnamedFunction))]
     return capabilitiesToProto({
       cache: {
         digestFunctions,
@@ -45,7 +45,7 @@ export const getCapabilities = (instances: Instances, limits: ReapiLimits, execu
   },
 })
 
-/** As the scheduler takes them. A client that was told no range refuses every priority but 0. */
+/** The priorities of the scheduler. Without a range, clients refuse every priority but 0. */
 const PRIORITIES = [{ min: -100, max: 100 }]
 
 const executionOffer = (enabled: boolean, digestFunctions: readonly DigestFunction[]): ExecutionCapabilities => ({
@@ -58,8 +58,8 @@ const executionOffer = (enabled: boolean, digestFunctions: readonly DigestFuncti
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
 
 /**
- * A bare hash of SHA-256 is recognised by its length: where that length stands for another function, clients could not
- * use SHA-256.
+ * A bare SHA-256 hash is recognised by its length. If that length stands for another function, clients cannot use
+ * SHA-256.
  */
-const mayBeTold = (fn: DigestFunction, unnamed: DigestFunction): boolean =>
+const isAdvertised = (fn: DigestFunction, unnamed: DigestFunction): boolean =>
   fn !== unnamed && (fn !== 'sha256' || DIGEST_FUNCTIONS[unnamed].hashBytes !== DIGEST_FUNCTIONS.sha256.hashBytes)

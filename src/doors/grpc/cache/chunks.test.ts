@@ -12,7 +12,7 @@ const whole = Buffer.concat([one, two, one])
 beforeAll(() => prepareHashing())
 
 describe('SpliceBlob', () => {
-  test('makes a blob of chunks, one of them twice', async () => {
+  test('chunks are joined to a blob, also when one is used twice', async () => {
     const { put, unary, instance } = testDoor()
     await put(one, two)
     const request = { blobDigest: nameOf(whole), chunkDigests: [one, two, one].map(nameOf) }
@@ -25,7 +25,7 @@ describe('SpliceBlob', () => {
     ['chunks that are too short together', [one, two], STATUS.invalidArgument],
     ['chunks in another order', [two, one, one], STATUS.invalidArgument],
     ['no chunks', [], STATUS.invalidArgument],
-  ])('refuses %s, and stores nothing', async (_, chunks, code) => {
+  ])('%s is refused, and nothing is stored', async (_, chunks, code) => {
     const { put, unary, instance } = testDoor()
     await put(one, two)
     const spliced = unary(SPLICE, { blobDigest: nameOf(whole), chunkDigests: chunks.map(nameOf) })
@@ -40,7 +40,7 @@ describe('SplitBlob', () => {
     chunkingFunction: string
   }
 
-  test('answers a small blob with itself, and says by what function', async () => {
+  test('a small blob is its own only chunk, by FAST_CDC_2020', async () => {
     const { put, unary } = testDoor()
     await put(whole)
     const asked = { blobDigest: nameOf(whole) }
@@ -50,7 +50,7 @@ describe('SplitBlob', () => {
     })
   })
 
-  test('uses the function that is asked for, and the usual one where it does not know it', async () => {
+  test('the requested chunking function is used, and FAST_CDC_2020 for an unknown one', async () => {
     const { put, unary } = testDoor()
     await put(whole)
     const used = async (chunkingFunction: number) =>
@@ -58,7 +58,7 @@ describe('SplitBlob', () => {
     expect([await used(1), await used(2), await used(99)]).toEqual(['FAST_CDC_2020', 'REP_MAX_CDC', 'FAST_CDC_2020'])
   })
 
-  test('knows no chunks of a blob that is not there', async () => {
+  test('a blob that is not stored is NOT_FOUND', async () => {
     const split = testDoor().unary(SPLIT, { blobDigest: nameOf(whole) })
     await expect(split).rejects.toMatchObject({ code: STATUS.notFound })
   })

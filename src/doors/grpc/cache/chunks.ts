@@ -8,7 +8,7 @@ import { createHasher } from '../../../base/hashing/create-hasher.ts'
 import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instance, Instances } from '../../../services/instances/instances.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
-import { areHeld } from '../../../storage/held.ts'
+import { areHeld } from '../../../storage/read-blobs.ts'
 import {
   readSpliceBlobRequest,
   readSplitBlobRequest,
@@ -19,8 +19,9 @@ import {
 import { remakingForRoom } from '../make-room.ts'
 
 /**
- * Large blobs as chunks that blobs have in common: a client fetches only those that it lacks, and sends only those that
- * we lack. Chunks are ordinary blobs. A layout is cheap to find again, so it is remembered only while there is room.
+ * Large blobs as chunks that several blobs share: a client downloads only the chunks that it lacks, and uploads only
+ * those that the server lacks. Chunks are ordinary blobs. A layout is cheap to compute again, so it is cached only
+ * while there is space.
  */
 const KiB = 1024
 export const FAST_CDC = { averageChunkBytes: 512 * KiB, seed: 0 }
@@ -44,7 +45,7 @@ export function splitAndSplice(instances: Instances): { SplitBlob: UnaryMethod; 
       kind: 'unary',
       async handle(bytes) {
         const { instance, blobDigest, chunking } = readSplitBlobRequest(bytes, unnamed)
-        // A preference, not a demand: one that we do not have is answered with the usual.
+        // The function is a preference: for an unknown one, the default is used.
         const chosen = BY_NUMBER[chunking] === undefined ? USUAL : chunking
         return splitBlobResponse(await split(instances(instance), blobDigest, { chosen, layouts }), chosen)
       },
@@ -77,7 +78,7 @@ async function split(
   return chunks
 }
 
-/** Cuts a blob as it streams by, storing each chunk as it is complete; memory holds one chunk. */
+/** Cuts a blob while it is streamed, and stores each complete chunk; memory holds one chunk. */
 async function cut(
   pieces: AsyncIterable<Uint8Array>,
   { fn }: Digest,

@@ -16,7 +16,7 @@ const INVALID = { code: STATUS.invalidArgument }
 const update = (bytes: Uint8Array, more = {}) => ({ digest: nameOf(bytes), data: base64(bytes), ...more })
 
 describe('FindMissingBlobs', () => {
-  test('answers a digest that was asked for twice once, and none that is held', async () => {
+  test('a missing digest is returned once, and a stored one not at all', async () => {
     const { put, unary } = testDoor()
     await put(foo)
     const blobDigests = [nameOf(foo), nameOf(bar), nameOf(bar)]
@@ -24,7 +24,7 @@ describe('FindMissingBlobs', () => {
     expect(await unary(`${CAS}.FindMissingBlobs`, {})).toEqual({})
   })
 
-  test('takes hash and size for the name, and refuses what is no hash', async () => {
+  test('hash and size identify a blob, and an invalid hash is refused with INVALID_ARGUMENT', async () => {
     const { put, unary } = testDoor()
     await put(foo)
     const other = { ...nameOf(foo), sizeBytes: '4' }
@@ -37,7 +37,7 @@ describe('FindMissingBlobs', () => {
 })
 
 describe('BatchUpdateBlobs', () => {
-  test('refuses one blob for its own reasons, and stores its neighbours', async () => {
+  test('an invalid blob is refused by its own status, and the others are stored', async () => {
     const { unary, instance } = testDoor()
     const requests = [
       update(foo),
@@ -52,14 +52,14 @@ describe('BatchUpdateBlobs', () => {
       'the blob does not match its digest',
       'the blob has 6 bytes, its digest says 3',
       expect.stringContaining('the data is not zstd'),
-      'the data is packed in a way that is not supported',
+      'the compressor of the data is not supported',
     ])
     const absent = new Uint8Array(2)
     await instance.blobs.missing(listOf([foo, bar]), absent)
     expect([...absent]).toEqual([0, 1])
   })
 
-  test('unpacks what came packed, to exactly the size of its digest and not a byte more', async () => {
+  test('compressed data must decompress to exactly the size of its digest', async () => {
     const { unary } = testDoor()
     const text = Buffer.from('text '.repeat(50))
     const bomb = zstdCompressSync(Buffer.alloc(1_000_000))
@@ -74,19 +74,19 @@ describe('BatchUpdateBlobs', () => {
     expect(responses.map(({ status }) => status.code ?? 0)).toEqual([0, 0, 0, 3, 3])
   })
 
-  test('is refused as a whole when the blobs have more bytes than were promised', async () => {
+  test('a batch above maxBatchBytes is refused as a whole with INVALID_ARGUMENT', async () => {
     const { unary } = testDoor({ limits })
     const exactly = [update(Buffer.alloc(600)), update(Buffer.alloc(400))]
     await unary(`${CAS}.BatchUpdateBlobs`, { requests: exactly })
     const more = unary(`${CAS}.BatchUpdateBlobs`, { requests: [...exactly, update(foo)] })
     await expect(more).rejects.toMatchObject({ ...INVALID, message: expect.stringContaining('1003 bytes') })
-    // Sizes that only a digest claims count as well: nothing is unpacked to find out.
+    // Sizes that only a digest states count as well: nothing is decompressed to check them.
     const claimed = { digest: { ...nameOf(foo), sizeBytes: '1001' }, data: base64(zstdCompressSync(foo)) }
     const claiming = unary(`${CAS}.BatchUpdateBlobs`, { requests: [{ ...claimed, compressor: 'ZSTD' }] })
     await expect(claiming).rejects.toMatchObject(INVALID)
   })
 
-  test('is refused as a whole, with a time to come back, when the store is full', async () => {
+  test('a full store refuses the batch with RESOURCE_EXHAUSTED and a retry delay', async () => {
     const full = new FaultError({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 })
     const blobs = { ...memoryStore(), writeMany: () => Promise.reject(full) }
     const asked = testDoor({ over: { blobs } }).unary(`${CAS}.BatchUpdateBlobs`, { requests: [update(foo)] })
@@ -95,7 +95,7 @@ describe('BatchUpdateBlobs', () => {
 })
 
 describe('BatchReadBlobs', () => {
-  test('answers each digest in its place, absent ones with NOT_FOUND', async () => {
+  test('each digest is answered in order, absent ones with NOT_FOUND', async () => {
     const { put, unary } = testDoor()
     await put(foo, bar)
     const baz = Buffer.from('baz')
@@ -106,7 +106,7 @@ describe('BatchReadBlobs', () => {
     expect(responses[1]?.status.code).toBe(STATUS.notFound)
   })
 
-  test('is refused when the blobs have more bytes than were promised, held or not', async () => {
+  test('a request above maxBatchBytes is refused with INVALID_ARGUMENT, whether the blobs are stored or not', async () => {
     const { unary } = testDoor({ limits })
     const digests = [{ ...nameOf(foo), sizeBytes: '1001' }]
     await expect(unary(`${CAS}.BatchReadBlobs`, { digests })).rejects.toMatchObject(INVALID)
@@ -114,7 +114,7 @@ describe('BatchReadBlobs', () => {
     await expect(unary(`${CAS}.BatchReadBlobs`, { digests: endless })).rejects.toMatchObject(INVALID)
   })
 
-  test('packs what gets smaller by it, for those who take it so', async () => {
+  test('a blob that gets smaller is compressed for clients that accept zstd', async () => {
     const { put, unary } = testDoor()
     const text = Buffer.from('text '.repeat(100))
     await put(text, foo)

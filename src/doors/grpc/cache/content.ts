@@ -18,7 +18,7 @@ import { findMissingResponse, readFindMissingRequest } from '../../../wire/hot/f
 import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
 import { pack, unpackBlob, type ZstdBlob } from './packing.ts'
 
-/** More is hashed by another thread, and stored by itself: the rest of the loop must not wait for it. */
+/** A larger blob is hashed by another thread and stored separately, so that it does not block the event loop. */
 const HASHED_HERE_BYTES = 64 * 1024
 
 /** The calls of ContentAddressableStorage that carry many blobs, or many names of blobs, in one message. */
@@ -31,7 +31,7 @@ export const findMissingBlobs = (instances: Instances): UnaryMethod => ({
     const absent = new Uint8Array(request.digests.count)
     const answered = instances(request.instance).blobs.missing(request.digests, absent)
     if (answered === undefined) return findMissingResponse(request, absent)
-    // The answer is made of parts of the request, which is gone by then.
+    // A copy: the response consists of parts of the request, whose buffer is reused.
     const kept = { ...request, bytes: Uint8Array.from(bytes) }
     return answered.then(() => findMissingResponse(kept, absent))
   },
@@ -89,7 +89,7 @@ function unpacked(
   size: number,
 ): Uint8Array | Promise<Uint8Array> {
   if (compressor === 'identity') return blob
-  if (compressor === undefined) throw invalid('the data is packed in a way that is not supported')
+  if (compressor === undefined) throw invalid('the compressor of the data is not supported')
   return unpackBlob(blob, compressor, size)
 }
 
@@ -125,7 +125,7 @@ function readAnswer(
   return answered === undefined ? response.finish() : answered.then(() => response.finish())
 }
 
-/** A blob that does not get smaller goes out as it is. */
+/** A blob that does not get smaller is sent uncompressed. */
 async function packedAnswer(
   blobs: BlobStore,
   { digests }: BatchReadRequest,

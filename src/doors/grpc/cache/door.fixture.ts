@@ -16,15 +16,15 @@ import { reapiDoor } from './door.ts'
 
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet()))
 
-/** Messages are given and answered as JSON, and another implementation turns them into bytes and back. */
+/** Requests and responses are JSON; another implementation encodes and decodes them. */
 export interface TestDoor {
   readonly clock: ManualClock
   readonly instance: Instance
   /** `Service.Method`, without the package. */
   unary<T = JsonObject>(method: string, request: JsonObject): Promise<T>
-  /** All messages of a stream of answers. */
+  /** All messages of a server stream. */
   answers<T = JsonObject>(method: string, request: JsonObject): Promise<T[]>
-  /** A stream of requests; it breaks off after the last when `isCut`. */
+  /** A client stream; it breaks off after the last message when `isCut`. */
   send(method: string, requests: readonly JsonObject[], isCut?: boolean): Promise<JsonObject>
   put(...blobs: readonly Uint8Array[]): Promise<void>
 }
@@ -32,11 +32,11 @@ export interface TestDoor {
 export interface TestDoorOptions {
   readonly limits?: ReapiLimits
   readonly unnamedFunction?: DigestFunction
-  /** Stands where the store is written to, for stores that fail. */
+  /** Replaces parts of the instance, for stores that fail. */
   readonly over?: Partial<Instance>
 }
 
-/** Everything is small: nothing is handed to other threads. */
+/** All blobs are small: none is sent to another thread. */
 const noBulk: BulkPool = {
   inspect() {
     throw new Error('a blob over 64 KiB')
@@ -100,7 +100,7 @@ export function testDoor({ limits, unnamedFunction = 'sha256', over }: TestDoorO
   }
 }
 
-/** A digest as JSON has it. */
+/** A digest in JSON. */
 export const nameOf = (bytes: Uint8Array): { hash: string; sizeBytes: string } => {
   const { hash, size } = digestOf(bytes)
   return { hash, sizeBytes: String(size) }

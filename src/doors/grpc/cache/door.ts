@@ -26,7 +26,7 @@ export interface ReapiDoorOptions {
 
 const REAPI = 'build.bazel.remote.execution.v2'
 
-/** The Remote Execution API as build tools speak it. */
+/** The cache services of the Remote Execution API. */
 export function reapiDoor(options: ReapiDoorOptions): Service[] {
   const { instances, clock, limits = DEFAULT_REAPI_LIMITS, executes, logs } = options
   const writing = { instances, limits, paused: pausedUploads(clock), logs }

@@ -20,8 +20,8 @@ import { mayUnpackTo } from '../../../base/unpack-limit.ts'
 import type { Compressor } from '../../../model/compressor.ts'
 
 /**
- * Blobs in the forms in which they travel. Everything here runs on libuv's threads, never on the main one. Fast levels:
- * what a build moves is moved once, and a higher level costs more time than the network takes.
+ * Compression of blobs on the wire. Everything here runs on libuv's threads, never on the main thread. The levels are
+ * fast: a build transfers a blob once, and a higher level takes more time than it saves on the network.
  */
 export type ZstdBlob = Exclude<Compressor, 'identity'>
 
@@ -55,7 +55,7 @@ const UNPACKER = {
 
 export const pack = (bytes: Uint8Array, compressor: ZstdBlob): Promise<Uint8Array> => PACK[compressor](bytes)
 
-/** Stops at `size`: a few bytes must not become gigabytes. */
+/** Stops at `size`: a few compressed bytes must not expand to gigabytes. */
 export async function unpackBlob(bytes: Uint8Array, compressor: ZstdBlob, size: number): Promise<Uint8Array> {
   try {
     return await UNPACK[compressor](bytes, Math.max(1, size))
@@ -64,20 +64,20 @@ export async function unpackBlob(bytes: Uint8Array, compressor: ZstdBlob, size: 
   }
 }
 
-/** The pieces of a blob, packed as they go by. */
+/** Compresses the pieces of a blob while they are streamed. */
 export async function* packing(pieces: AsyncIterable<Uint8Array>, compressor: ZstdBlob): AsyncGenerator<Uint8Array> {
   yield* Readable.from(owned(pieces), { objectMode: false }).compose(PACKER[compressor]()) as AsyncIterable<Uint8Array>
 }
 
-/** Pieces are lent one at a time, and a stream takes several. */
+/** Copies: the store reuses the buffer of a piece, and the stream holds several pieces. */
 async function* owned(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield Uint8Array.from(piece)
 }
 
-/** Takes packed bytes, and hands on what they unpack to. */
+/** Decompresses an upload. */
 export interface Unpacker {
   write(bytes: Uint8Array): Promise<void>
-  /** Throws `invalid` when what came was not whole. */
+  /** Throws `invalid` when the compressed data is incomplete. */
   end(): Promise<void>
   abort(): void
 }
@@ -110,7 +110,7 @@ export function unpacker(compressor: ZstdBlob, { maxPackedBytes, size, onPiece }
       have += bytes.length
       if (have > maxPackedBytes) throw invalid(`the ${compressor} data is longer than its digest allows`)
       if (stream.destroyed) return await failure
-      // A stream keeps what it is given until its turn comes; these bytes are only lent.
+      // A copy: the stream keeps the bytes until it processes them, and their buffer is reused.
       if (!stream.write(Uint8Array.from(bytes)))
         await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), failure])
     },

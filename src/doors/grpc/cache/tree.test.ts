@@ -7,7 +7,7 @@ import { encoded, nameOf, testDoor } from './door.fixture.ts'
 
 const GET_TREE = 'ContentAddressableStorage.GetTree'
 
-/** A directory with these below it, and a symlink that makes it its own. */
+/** A directory with these children, and a symlink that makes it unique. */
 const directory = (name: string, children: readonly Uint8Array[] = []): Uint8Array =>
   encoded('Directory', {
     directories: children.map((child, index) => ({ name: `d${index}`, digest: nameOf(child) })),
@@ -28,13 +28,13 @@ const b = directory('b', [c, a])
 const root = directory('root', [a, b])
 
 describe('GetTree', () => {
-  test('gives each directory once, parents before children', async () => {
+  test('each directory is sent once, parents before children', async () => {
     const { put, answers } = testDoor()
     await put(root, a, b, c)
     expect(namesIn(await answers<Page>(GET_TREE, { rootDigest: nameOf(root) }))).toEqual(['root', 'a', 'b', 'c'])
   })
 
-  test('gives pages of the size that is asked for, each with the way to the next', async () => {
+  test('pages have the requested size, and each has the token of the next', async () => {
     const { put, answers } = testDoor()
     await put(root, a, b, c)
     const pages = await answers<Page>(GET_TREE, { rootDigest: nameOf(root), pageSize: 3 })
@@ -45,7 +45,7 @@ describe('GetTree', () => {
     expect(namesIn(await answers<Page>(GET_TREE, { ...rest, pageToken: '99' }))).toEqual([])
   })
 
-  test('begins a new message before one gets too long for clients', async () => {
+  test('a new message begins before one exceeds the message limit', async () => {
     const { put, answers } = testDoor()
     const long = Array.from({ length: 50 }, (_, i) => directory(`${i} ${'x'.repeat(60_000)}`))
     const wide = directory('wide', long)
@@ -55,13 +55,13 @@ describe('GetTree', () => {
     expect(namesIn(pages)).toHaveLength(51)
   })
 
-  test('leaves out what is not there, with what is only below it', async () => {
+  test('a missing directory is omitted, with the directories only below it', async () => {
     const { put, answers } = testDoor()
     await put(root, b, c)
     expect(namesIn(await answers<Page>(GET_TREE, { rootDigest: nameOf(root) }))).toEqual(['root', 'b', 'c'])
   })
 
-  test('refuses a root that is not there, is no directory, or a token that is not ours', async () => {
+  test('a missing root is NOT_FOUND; a root that is no Directory and an invalid token are INVALID_ARGUMENT', async () => {
     const { put, answers } = testDoor()
     const noDirectory = Buffer.from([0xff, 0xff, 0xff])
     await put(root, noDirectory)
@@ -75,7 +75,7 @@ describe('GetTree', () => {
     await expect(asked({})).rejects.toMatchObject({ code: STATUS.invalidArgument })
   })
 
-  test('gives other calls their turn between 256 directories, and between 1,024 names in one', async () => {
+  test('other calls run after each 256 directories, and after each 1,024 names in one directory', async () => {
     const { instance, answers } = testDoor()
     const tree = flatTree(20_000)
     await putAll(instance.blobs, ...tree.map(({ bytes }) => bytes))

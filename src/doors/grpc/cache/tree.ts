@@ -5,16 +5,15 @@ import { eachInTurns, turn } from '../../../base/in-turns.ts'
 import type { ServerCall, ServerStreamingMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
-import { directoryGroup, MOST_DIRECTORIES } from '../../../storage/directory-groups.ts'
-import { readWhole } from '../../../storage/read-whole.ts'
+import { directoryGroup, MOST_DIRECTORIES, readWhole } from '../../../storage/read-blobs.ts'
+import { directoryReferences } from '../../../wire/hot/digest-reader.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../../wire/hot/get-tree.ts'
-import { directoryReferences } from '../../../wire/hot/references.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 
 /**
- * All directories below a root, each once, parents before children. The order is the same every time, so a page token
- * is how many came before; a directory that is not there is left out with what is only below it.
+ * All directories below a root, each once, parents before children. The order is always the same, so a page token is
+ * the number of directories before the page. An absent directory is left out, with its descendants.
  */
 export const getTree = (instances: Instances): ServerStreamingMethod => ({
   kind: 'serverStreaming',

@@ -4,13 +4,13 @@ import { type BlobUpload, pausedUploads } from './uploads.ts'
 
 const TEN_MINUTES = 600_000
 
-/** Says its name when it is let go of. */
+/** Adds its name to `gone` when it is aborted. */
 function upload(name: string, gone: string[], committed = 1): BlobUpload {
   return { committed, write() {}, finish: async () => {}, abort: () => void gone.push(name) }
 }
 
-describe('uploads that broke off', () => {
-  test('are handed over once, with what they have', () => {
+describe('paused uploads', () => {
+  test('an upload is taken once, with its committed size', () => {
     const paused = pausedUploads(manualClock())
     const gone: string[] = []
     const kept = upload('a', gone, 5)
@@ -20,7 +20,7 @@ describe('uploads that broke off', () => {
     expect([paused.take('a'), paused.committed('a'), gone]).toEqual([undefined, 0, []])
   })
 
-  test('are kept for ten minutes, and each from its own break on', () => {
+  test('an upload is kept for ten minutes after its own interruption', () => {
     const clock = manualClock()
     const paused = pausedUploads(clock)
     const gone: string[] = []
@@ -29,7 +29,7 @@ describe('uploads that broke off', () => {
     paused.keep('b', upload('b', gone))
     clock.advance(1)
     expect([gone, paused.committed('a'), paused.committed('b')]).toEqual([['a'], 0, 1])
-    // Taken and broken off again: the time begins anew.
+    // Taken and interrupted again: ten minutes from now.
     paused.keep('b', paused.take('b') as BlobUpload)
     clock.advance(TEN_MINUTES - 1)
     expect(gone).toEqual(['a'])
@@ -37,7 +37,7 @@ describe('uploads that broke off', () => {
     expect([gone, clock.pending()]).toEqual([['a', 'b'], 0])
   })
 
-  test('under one name the later takes the place of the earlier', () => {
+  test('a second upload of a name replaces the first', () => {
     const paused = pausedUploads(manualClock())
     const gone: string[] = []
     paused.keep('a', upload('first', gone, 1))
@@ -45,7 +45,7 @@ describe('uploads that broke off', () => {
     expect([gone, paused.committed('a')]).toEqual([['first'], 2])
   })
 
-  test('are a thousand at most: the one that waits the longest goes, and its timer with it', () => {
+  test('at most 1,000 uploads are kept: the oldest is aborted, with its timer', () => {
     const clock = manualClock()
     const paused = pausedUploads(clock)
     const gone: string[] = []
@@ -53,7 +53,7 @@ describe('uploads that broke off', () => {
     expect(gone).toEqual(['u0', 'u1', 'u2'])
     expect(clock.pending()).toBe(1000)
     expect([paused.committed('u2'), paused.committed('u3')]).toEqual([0, 1])
-    // One that comes again is not one more.
+    // Replacing an upload does not evict another.
     paused.keep('u3', upload('again', gone))
     expect([gone.at(-1), clock.pending()]).toEqual(['u3', 1000])
   })

@@ -5,14 +5,14 @@ import type { UploadName } from '../../../wire/reapi/resource-name.ts'
 import { type Unpacker, unpacker } from './packing.ts'
 
 /**
- * Uploads that have begun and not ended. One whose stream broke off is kept for a while under its resource name, so
- * that the client can go on where it stopped.
+ * Unfinished uploads. An upload whose stream was interrupted is kept for a while under its resource name, so that the
+ * client can resume it.
  */
 const KEPT_MS = 10 * 60 * 1000
 const KEPT_UPLOADS = 1000
 
 export interface BlobUpload {
-  /** Bytes taken so far, in the form in which they travel. */
+  /** Bytes received so far, as sent (compressed or not). */
   committed: number
   write(bytes: Uint8Array): void | Promise<void>
   finish(): Promise<void>
@@ -32,7 +32,7 @@ export function beginUpload({ uploads }: Instance, { digest, compressor }: Uploa
   return upload(writer, through)
 }
 
-/** Packing makes nothing much larger; without a limit, empty blocks could go on for ever. */
+/** Compression adds at most a few bytes; without a limit, a client could send empty blocks forever. */
 const mostPackedBytes = (size: number): number => size + size / 8 + 64 * 1024
 
 const upload = (writer: BlobWriter, through: Unpacker | undefined): BlobUpload => ({

@@ -8,18 +8,20 @@ import {
   type ExecutionDoorOptions,
   type ExecutionTools,
 } from '../../../services/execution/execution-tools.ts'
-import { findOperation } from '../../../services/execution/find-operation.ts'
-import { operationNews } from '../../../services/execution/operation-news.ts'
-import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
-import { executeRequestFromProto, waitExecutionRequestFromProto } from '../../../wire/reapi/execution-request.ts'
-import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+import { findOperation, watchOperation } from '../../../services/execution/follow-operation.ts'
+import { recentTreesOf } from '../../../services/execution/missing-inputs.ts'
+import {
+  executeRequestFromProto,
+  REQUEST_METADATA_HEADER,
+  requestMetadataFromProto,
+  waitExecutionRequestFromProto,
+} from '../../../wire/reapi/execution.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { operationsService } from './operations.ts'
 import { isLongRefusal, refusedOperation } from './problem.ts'
-import { invocationOf } from './request.ts'
-import { type OperationFollower, operationMessage } from './response.ts'
+import { actionDigestOf, messageKey, type OperationFollower, operationMessages } from './response.ts'
 
-/** Remote execution as build tools speak it, over the grid. */
+/** The services Execution and Operations of the Remote Execution API. */
 export function executionDoor(options: ExecutionDoorOptions): Service[] {
   const { engine, instances, clock, limits, logStreams, grants = noNetwork } = options
   const tools: ExecutionTools = {
@@ -46,9 +48,13 @@ const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
     const request = executeRequestFromProto(bytes, (name) => tools.instances(name).unnamedFunction)
+    const { actionDigest } = request
     try {
-      const asked = { ...request, caller: LOCAL_CALLER, invocation: invocationOf(call), call }
-      await notifyOperation(await executeAction(asked, tools), { out, call }, tools)
+      const status = await executeAction(
+        { ...request, caller: LOCAL_CALLER, invocation: invocationOf(call), call },
+        tools,
+      )
+      await streamOperation(status, { out, call, actionDigest, inline: request.inline }, tools)
     } catch (error) {
       if (!isLongRefusal(error)) throw error
       out.write(refusedOperation(request, error))
@@ -56,43 +62,55 @@ const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
   },
 })
 
+const MOST_INVOCATION_CHARS = 200
+
+/** The build that the call belongs to, as the client names it; empty when its metadata cannot be decoded. */
+function invocationOf({ metadata }: ServerCall): string {
+  const [bytes] = metadata.getBinary(REQUEST_METADATA_HEADER)
+  const name = bytes && requestMetadataFromProto(bytes)?.toolInvocationId
+  return (name ?? '').slice(0, MOST_INVOCATION_CHARS).toWellFormed()
+}
+
 /** Streams the state of an operation that an earlier Execute call has started. */
 const waitExecution = (tools: ExecutionTools): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
     const status = await findOperation(waitExecutionRequestFromProto(bytes), tools.engine, LOCAL_CALLER)
-    await notifyOperation(status, { out, call }, tools)
+    await streamOperation(status, { out, call, actionDigest: actionDigestOf(status) }, tools)
   },
 })
 
-export interface Listener {
+interface OperationStream extends OperationFollower {
   readonly out: Outgoing
   readonly call: ServerCall
 }
 
-/** Tells a client how its operation stands, then each change, until it is over or the client has left. */
-export async function notifyOperation(
+/** Streams the status of an operation and each change, until it has ended or the client has disconnected. */
+export async function streamOperation(
   first: OperationStatus,
-  listener: Listener,
+  stream: OperationStream,
   tools: ExecutionTools,
 ): Promise<void> {
-  const { out, call } = listener
+  const { out, call } = stream
+  const messageOf = operationMessages(first, tools, stream)
   if (first.end !== undefined) {
-    out.write(await operationMessage(first, tools, call))
+    out.write(await messageOf(first))
     return
   }
-  // Watched before anything is told: a client that is slow to read still waits for it.
-  using news = operationNews(first.operation, tools, call.signal)
-  const asker: OperationFollower = { spec: actionSpecFromProto(first.spec), room: (bytes) => call.room(bytes) }
-  let said: Uint8Array = await operationMessage(first, tools, asker)
-  await send(said, out)
+  // Watched before the first message is sent: a task whose client reads slowly still has a waiter.
+  using changes = watchOperation(first, tools, call.signal)
+  let sent = first
+  let message = await messageOf(first)
+  await send(message, out)
   for (;;) {
-    const status = await news.next(tools.limits.keepAliveMs)
-    const message = status === undefined ? said : await operationMessage(status, tools, asker)
-    // Much that the engine tells makes no difference to a client. But a stream that is silent may be cut on its way.
-    if (status === undefined || Buffer.compare(message, said) !== 0) await send(message, out)
+    const status = await changes.next(tools.limits.keepAliveMs)
+    if (status !== undefined && (status.end !== undefined || messageKey(status) !== messageKey(sent))) {
+      message = await messageOf(status)
+      sent = status
+    } else if (status !== undefined) continue // the change is not visible to the client
+    // Without a change the last message is repeated: proxies cut a stream that is silent.
+    await send(message, out)
     if (status?.end !== undefined) return
-    said = message
   }
 }
 

@@ -3,24 +3,23 @@ import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
-import { findOperation } from '../../../services/execution/find-operation.ts'
-import { operationNews } from '../../../services/execution/operation-news.ts'
+import { findOperation, watchOperation } from '../../../services/execution/follow-operation.ts'
 import {
   listOperationsRequestFromProto,
   listOperationsResponse,
   operationRequestFromProto,
   waitOperationRequestFromProto,
-} from '../../../wire/google/operations.ts'
+} from '../../../wire/reapi/operations.ts'
 import { ACTION_ORIGIN } from '../../../wire/tasks/task-spec.ts'
-import { operationMessage, operationSummary } from './response.ts'
+import { actionDigestOf, operationMessages, operationSummary } from './response.ts'
 
 const MOST_LISTED = 100
-/** Messages that are made in one loop turn: others wait no longer than that. */
+/** Messages that are encoded per turn of the event loop. */
 const AT_ONCE = 16
 const LONGEST_WAIT_MS = 10 * 60_000
 const EMPTY = new Uint8Array()
 
-/** Executions by name, for whoever looks after them. */
+/** Executions by name, for operators and for clients that do not stream. */
 export const operationsService = (tools: ExecutionTools): Service => ({
   name: 'google.longrunning.Operations',
   methods: {
@@ -36,18 +35,20 @@ const getOperation = (tools: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
     const status = await findOperation(operationRequestFromProto(bytes), tools.engine, LOCAL_CALLER)
-    if (status.end === undefined) lookIn(status.operation, tools.engine)
-    return operationMessage(status, tools, call)
+    if (status.end === undefined) countAsWaiter(status.operation, tools.engine)
+    return await operationMessages(status, tools, { call, actionDigest: actionDigestOf(status) })(status)
   },
 })
 
-/** Somebody who asks every now and then waits for it too, and it must not be given up for want of a stream. */
-function lookIn(operation: string, engine: Engine): void {
-  const leave = engine.watch(LOCAL_CALLER, operation, { told() {}, failed() {} })
-  leave()
+/**
+ * A client that polls counts as waiting for the task: the engine must not cancel the task because no stream is open.
+ */
+function countAsWaiter(operation: string, engine: Engine): void {
+  const unwatch = engine.watch(LOCAL_CALLER, operation, { endOnly: true, notify() {}, failed() {} })
+  unwatch()
 }
 
-/** The newest first, those that are over included; of identical ones that share a run only the first. */
+/** Newest first, including ended operations. Of operations that share a task, only the first is listed. */
 const listOperations = (tools: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
@@ -69,7 +70,7 @@ const listOperations = (tools: ExecutionTools): UnaryMethod => ({
   },
 })
 
-/** Only for who asks: others who wait for the same action keep it. */
+/** Cancels the operation of this client. The task continues while other operations share it. */
 const cancelOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
@@ -79,7 +80,7 @@ const cancelOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   },
 })
 
-/** Nobody waits for it any more: it goes on for as long as somebody else does. */
+/** The client no longer waits. The task continues while other clients wait for it. */
 const deleteOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
@@ -95,13 +96,13 @@ const waitOperation = (tools: ExecutionTools): UnaryMethod => ({
     const { name, timeoutMs = LONGEST_WAIT_MS } = waitOperationRequestFromProto(bytes)
     const found = await findOperation(name, tools.engine, LOCAL_CALLER)
     const waitMs = Math.min(timeoutMs, LONGEST_WAIT_MS)
-    const newest = found.end === undefined ? await overOrLate(found, { waitMs, call }, tools) : found
-    return operationMessage(newest, tools, call)
+    const newest = found.end === undefined ? await endOrTimeout(found, { waitMs, call }, tools) : found
+    return await operationMessages(newest, tools, { call, actionDigest: actionDigestOf(newest) })(newest)
   },
 })
 
-/** As it stands when it is over, or when the time is up. */
-async function overOrLate(
+/** The status at the end of the operation, or after `waitMs`. */
+async function endOrTimeout(
   found: OperationStatus,
   { waitMs, call }: { waitMs: number; call: ServerCall },
   tools: ExecutionTools,
@@ -109,11 +110,11 @@ async function overOrLate(
   const { clock } = tools
   const end = clock.monotonic() + waitMs
   let newest = found
-  using news = operationNews(found.operation, tools, call.signal)
+  using changes = watchOperation(found, tools, call.signal)
   while (newest.end === undefined) {
     const left = end - clock.monotonic()
     if (left <= 0) break
-    newest = (await news.next(left)) ?? newest
+    newest = (await changes.next(left)) ?? newest
   }
   return newest
 }

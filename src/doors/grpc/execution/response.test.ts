@@ -5,19 +5,19 @@ import type { OperationEnd, OperationStatus } from '../../../engine/tasks/status
 import { noNetwork } from '../../../model/properties/network-grants.ts'
 import type { TaskState } from '../../../model/task-state.ts'
 import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
-import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
+import { recentTreesOf } from '../../../services/execution/missing-inputs.ts'
 import { memoryActionCache } from '../../../storage/memory-action-cache.ts'
 import { memoryStore } from '../../../storage/memory-store.ts'
 import { fakeCall } from '../../../testing/grpc-call.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
-import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { operationMessage, operationSummary } from './response.ts'
+import { executionOperationFromProto } from '../../../wire/reapi/execution.ts'
+import { actionSpecToProto } from '../../../wire/tasks/task-spec.ts'
+import { operationMessages, operationSummary } from './response.ts'
 
 const blobs = memoryStore()
 const clock = manualClock()
 const tools: ExecutionTools = {
-  engine: {} as Engine, // nothing here asks it
+  engine: {} as Engine, // unused here
   instances: () => ({ blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' }),
   clock,
   limits: DEFAULT_EXECUTION_LIMITS,
@@ -47,7 +47,7 @@ const statusIn = (state: TaskState, end?: Partial<OperationEnd>): OperationStatu
 })
 
 const told = async (status: OperationStatus) =>
-  executionOperationFromProto(await operationMessage(status, tools, fakeCall()))
+  executionOperationFromProto(await operationMessages(status, tools, { call: fakeCall(), actionDigest })(status))
 
 test.each<[TaskState, string]>([
   ['pending', 'cacheCheck'],
@@ -56,10 +56,10 @@ test.each<[TaskState, string]>([
   ['retrying', 'queued'],
   ['running', 'executing'],
   ['stopping', 'executing'],
-  // Over, but not yet on record: it is told once it is.
+  // Ended, but not yet recorded: reported when it is.
   ['completed', 'executing'],
   ['cancelled', 'executing'],
-])('a task that is %s is in the stage %s, and the operation is not done', async (state, stage) => {
+])('a task in the state %s is in the stage %s, and its operation is not done', async (state, stage) => {
   expect(await told(statusIn(state))).toMatchObject({ stage, response: undefined, actionDigest })
 })
 
@@ -72,19 +72,19 @@ test.each<[string, Partial<OperationEnd>, number]>([
   ['lost with its workers', { why: 'poison' }, 14],
   ['tried too often', { what: 'no disk (attempt 4, the last)' }, 14],
   ['not recorded', { why: 'unrecorded', what: 'its end could not be recorded: it is too long' }, 13],
-])('a task that was %s is over, and its status says so', async (_, end, code) => {
+])('the operation of a task that was %s is done, with its status code', async (_, end, code) => {
   const status = statusIn(end.state ?? 'failed', { ...end, why: end.why ?? 'faults' })
   const summary = executionOperationFromProto(operationSummary(status, tools))
   expect(summary).toMatchObject({ name: 'main/operations/op-1', stage: 'completed', response: { status: { code } } })
   expect(summary.response?.result).toBeUndefined()
 })
 
-test('what a worker sent along with a fault is not the result of anything', async () => {
+test('a result that a worker sent with a fault is not returned', async () => {
   const { response } = await told(statusIn('failed', { why: 'poison', result: Buffer.from([0xff]) }))
   expect(response).toMatchObject({ result: undefined, status: { code: 14, message: 'why' } })
 })
 
-test('a store that cannot be asked does not hide what the task failed of', async () => {
+test('a store that cannot be read does not hide the reason why the task failed', async () => {
   const failing = {
     ...blobs,
     readMany() {
@@ -93,6 +93,8 @@ test('a store that cannot be asked does not hide what the task failed of', async
   }
   const over = { ...tools, instances: () => ({ ...tools.instances(''), blobs: failing }) }
   const status = statusIn('failed', { what: 'no disk (attempt 4, the last)' })
-  const { response } = executionOperationFromProto(await operationMessage(status, over, fakeCall()))
+  const { response } = executionOperationFromProto(
+    await operationMessages(status, over, { call: fakeCall(), actionDigest })(status),
+  )
   expect(response?.status).toMatchObject({ code: 14, message: 'no disk (attempt 4, the last)' })
 })

@@ -1,30 +1,28 @@
+import type { Digest } from '../../../base/digest.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { OperationEnd, OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ServerCall } from '../../../grpc/service.ts'
 import { STATUS } from '../../../grpc/status.ts'
-import type { ExecutedActionMetadata, ExecutionTime } from '../../../model/action-result.ts'
 import type { TaskState } from '../../../model/task-state.ts'
-import type { Timestamp } from '../../../model/timestamp.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
-import { missing, missingForAction } from '../../../services/execution/read-action.ts'
 import { type Ended, serverLogs } from '../../../services/execution/server-log.ts'
-import type { BlobStore } from '../../../storage/blob-store.ts'
-import { readWhole } from '../../../storage/read-whole.ts'
-import { formatOperationName } from '../../../wire/google/operations.ts'
-import { type StatusReport, statusFromProto } from '../../../wire/google/status.ts'
-import { viewActionResult, withWorker } from '../../../wire/hot/action-result.ts'
-import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
+import { readWhole } from '../../../storage/read-blobs.ts'
+import type { StatusReport } from '../../../wire/google/status.ts'
+import { viewActionResult, withAttemptTimes, withWorker } from '../../../wire/hot/action-result.ts'
 import {
-  type ExecutionOperation,
+  type InlineOptions,
+  inlineOptionsFromProto,
+  inlineRequested,
+  withInlined,
+} from '../../../wire/hot/inline-outputs.ts'
+import {
   type ExecutionResponse,
   type ExecutionStage,
   executionOperationToProto,
-} from '../../../wire/reapi/execution-operation.ts'
-import { timestampOf, withAttemptTimes } from '../../../wire/reapi/execution-result.ts'
-import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
-import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
-import { inlineOptionsFromProto } from '../../../wire/tasks/inline-options.ts'
-import { endStatus } from './problem.ts'
+} from '../../../wire/reapi/execution.ts'
+import { formatOperationName } from '../../../wire/reapi/operation-name.ts'
+import { actionSpecFromProto } from '../../../wire/tasks/task-spec.ts'
+import { missingInputsStatus } from './problem.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   pending: 'cacheCheck',
@@ -33,116 +31,107 @@ const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   running: 'executing',
   stopping: 'executing',
   retrying: 'queued',
-  completed: 'completed',
-  failed: 'completed',
-  timeout: 'completed',
-  cancelled: 'completed',
+  // A task that has ended is reported as completed only when its end is durable.
+  completed: 'executing',
+  failed: 'executing',
+  timeout: 'executing',
+  cancelled: 'executing',
 }
 
-export interface OperationFollower extends Asker {
-  /** What the task is to do, for who has read it before: it stays the same from message to message. */
-  readonly spec?: ActionSpec
+export interface OperationFollower {
+  /** A large response is built only when the connection has buffer space for it. */
+  readonly call: Pick<ServerCall, 'room'>
+  readonly actionDigest: Digest
+  /** The outputs that the client requested inline; read from the operation's note when left out. */
+  readonly inline?: InlineOptions
 }
 
-/** An Operation message, with everything that came of it when it is over. */
-export async function operationMessage(
-  status: OperationStatus,
+/** An Operation message, with the result when the operation has ended. */
+export type OperationMessages = (status: OperationStatus) => Promise<Uint8Array>
+
+/** The messages of one operation: the fields that are the same in all of them are made once. */
+export function operationMessages(
+  operation: OperationStatus,
   tools: ExecutionTools,
-  asker: OperationFollower,
-): Promise<Uint8Array> {
-  const spec = asker.spec ?? actionSpecFromProto(status.spec)
-  const response = isEnded(status) ? await executionResponse(status, spec, { tools, asker }) : undefined
-  return message(status, { spec, tools, response })
+  follower: OperationFollower,
+): OperationMessages {
+  const names = namesOf(operation, tools)
+  const { actionDigest } = follower
+  return async (status) => {
+    const response = isEnded(status) ? await executionResponse(status, tools, follower) : undefined
+    const stage = response === undefined ? STAGES[status.state] : 'completed'
+    return executionOperationToProto({ ...names, stage, actionDigest, partial: status, response })
+  }
 }
 
-/** For lists: how it ended, and not what it made. */
+/** An Operation message for lists: with the status at its end, without the result. */
 export function operationSummary(status: OperationStatus, tools: ExecutionTools): Uint8Array {
   const { end } = status
   const response = end && { result: undefined, cached: end.cached, status: endStatus(end), message: '' }
-  return message(status, { spec: actionSpecFromProto(status.spec), tools, response })
+  return executionOperationToProto({
+    ...namesOf(status, tools),
+    stage: response === undefined ? STAGES[status.state] : 'completed',
+    actionDigest: actionDigestOf(status),
+    partial: status,
+    response,
+  })
 }
+
+function namesOf({ instance, operation }: OperationStatus, { logStreams }: ExecutionTools) {
+  const name = formatOperationName({ instance, id: operation })
+  return { name, streams: logStreams?.(name) }
+}
+
+/** For calls that know an operation by its name only. */
+export const actionDigestOf = ({ spec }: OperationStatus): Digest => actionSpecFromProto(spec).actionDigest
 
 const isEnded = (status: OperationStatus): status is Ended => status.end !== undefined
 
-interface Parts {
-  readonly spec: ActionSpec
-  readonly tools: ExecutionTools
-  readonly response: ExecutionResponse | undefined
-}
+/** Two statuses of an unfinished operation with the same text have the same message. */
+export const messageKey = ({ state, worker, queuedAt, assignedAt, startedAt }: OperationStatus): string =>
+  `${STAGES[state]} ${queuedAt} ${assignedAt} ${startedAt} ${worker}`
 
-function message(status: OperationStatus, { spec, tools, response }: Parts): Uint8Array {
-  const named = { instance: status.instance, id: status.operation }
-  const operation: ExecutionOperation = {
-    name: formatOperationName(named),
-    // Its end is told when it is durable, and not before, whatever state the task itself is in.
-    stage: response === undefined ? stageOf(status.state) : 'completed',
-    actionDigest: spec.actionDigest,
-    partial: partialMetadata(status),
-    streams: tools.logStreams?.(named),
-    response,
-  }
-  return executionOperationToProto(operation)
-}
-
-const stageOf = (state: TaskState): ExecutionStage => (STAGES[state] === 'completed' ? 'executing' : STAGES[state])
-
-function partialMetadata(status: OperationStatus): ExecutedActionMetadata {
-  const { worker = '', queuedAt, assignedAt, startedAt } = status
-  const times: Partial<Record<ExecutionTime, Timestamp>> = { queued: timestampOf(queuedAt) }
-  if (assignedAt !== undefined) times.workerStart = timestampOf(assignedAt)
-  if (startedAt !== undefined) times.executionStart = timestampOf(startedAt)
-  return { worker, times, virtualDurationMs: undefined, auxiliary: [] }
-}
-
-/** What clients take in one message, less some room for the rest of the operation. */
+/** gRPC clients accept 4 MiB per message; the rest is for the other fields of the operation. */
 const MOST_RESULT_BYTES = 3 * 1024 * 1024
 const UNNAMED_WORKER = 'unknown'
 
-/** To whom it is told: large answers are made only when there is room for them. */
-export type Asker = Pick<ServerCall, 'room'>
-
-/** What came of an action, for the client whose operation it is. */
 async function executionResponse(
   status: Ended,
-  spec: ActionSpec,
-  { tools, asker }: { tools: ExecutionTools; asker: Asker },
+  tools: ExecutionTools,
+  follower: OperationFollower,
 ): Promise<ExecutionResponse> {
+  const { actionDigest } = follower
   const { end } = status
-  const { actionDigest } = spec
-  const { instances, limits } = tools
-  const { blobs } = instances(status.instance)
-  const { fn } = actionDigest
-  const told = endStatus(end)
-  const result = end.state === 'failed' ? undefined : completeResult(status, fn)
-  if (result === 'unreadable') return response(end, { ...told, code: STATUS.internal, message: UNREADABLE })
+  const { blobs } = tools.instances(status.instance)
+  const report = endStatus(end)
+  const result = end.state === 'failed' ? undefined : completeResult(status, actionDigest)
+  if (result === 'unreadable') return responseOf(end, { ...report, code: STATUS.internal, message: UNREADABLE })
   if (end.why === 'faults' || end.why === 'hopeless') {
-    const lost = await missingNow(() => missingForAction(actionDigest, blobs, limits))
-    if (lost !== undefined) {
-      tools.recentTrees(blobs).clear()
-      return response(end, lost)
-    }
+    const missing = await missingInputsStatus(actionDigest, blobs, tools)
+    if (missing !== undefined) return responseOf(end, missing)
   }
-  const whole = result && (await inlined({ bytes: result, fn }, status, { blobs, asker }))
-  return { ...response(end, told, whole), logs: await serverLogs(status, spec, blobs) }
+  const whole = result && (await withRequestedOutputs(result, status, { ...follower, blobs }))
+  const hasLog = end.state === 'failed' || end.state === 'timeout'
+  const response = responseOf(end, report, whole)
+  return hasLog ? { ...response, logs: await serverLogs(status, actionDigest, blobs) } : response
 }
 
 const UNREADABLE = 'the result of the worker cannot be read'
 
-const response = (end: OperationEnd, status: StatusReport, result?: Uint8Array): ExecutionResponse => ({
+const responseOf = (end: OperationEnd, status: StatusReport, result?: Uint8Array): ExecutionResponse => ({
   result,
   cached: end.cached,
   status,
   message: status.code === STATUS.ok ? '' : status.message,
 })
 
-/** What a worker says may be anything: it is looked at before it is passed on. */
-function completeResult(status: Ended, fn: ActionSpec['actionDigest']['fn']): Uint8Array | 'unreadable' | undefined {
+/** The result with a worker and all times. Tasks in a journal of an older version may have an unreadable result. */
+function completeResult(status: Ended, { fn }: Digest): Uint8Array | 'unreadable' | undefined {
   const { end, worker = UNNAMED_WORKER, queuedAt } = status
   if (end.result === undefined) return undefined
   try {
-    const view = viewActionResult(end.result, fn)
-    // A cached result carries its own metadata; the server knows nothing more about it.
-    if (end.cached) return withWorker(view, UNNAMED_WORKER)
+    // A cached result has the metadata of the attempt that produced it; the server has no other.
+    if (end.cached) return withWorker(viewActionResult(end.result, fn), UNNAMED_WORKER)
     const assignedAt = status.assignedAt ?? queuedAt
     const startedAt = status.startedAt ?? assignedAt
     return withAttemptTimes(end.result, { worker, queuedAt, assignedAt, startedAt, endedAt: end.at })
@@ -152,31 +141,47 @@ function completeResult(status: Ended, fn: ActionSpec['actionDigest']['fn']): Ui
   }
 }
 
-/** The worker may have found inputs gone: the client can mend that, if it is told which. */
-async function missingNow(look: () => Promise<Parameters<typeof missing>[0]>): Promise<StatusReport | undefined> {
-  try {
-    const digests = await look()
-    return digests.length === 0 ? undefined : statusFromProto(faultStatusToProto(missing(digests)))
-  } catch (error) {
-    // What the task failed of is told all the same.
-    if (error instanceof FaultError) return undefined
-    throw error
+interface InlineContext extends OperationFollower {
+  readonly blobs: ReturnType<ExecutionTools['instances']>['blobs']
+}
+
+/** Blobs that are absent, or too large for the message, are left out: REAPI makes inlining optional. */
+async function withRequestedOutputs(
+  bytes: Uint8Array,
+  { note }: Ended,
+  { actionDigest, inline, blobs, call }: InlineContext,
+): Promise<Uint8Array> {
+  const result = { bytes, fn: actionDigest.fn }
+  const requested = note && inlineRequested(result, inline ?? inlineOptionsFromProto(note), MOST_RESULT_BYTES)
+  await call.room(requested?.digests.sizes.reduce((sum, size) => sum + size, bytes.length) ?? bytes.length)
+  if (requested === undefined || requested.digests.count === 0) return bytes
+  return withInlined(result, requested, await readWhole(requested.digests, blobs))
+}
+
+/** The gRPC status of an operation that has ended: OK for a command that ran, whatever its exit code. */
+function endStatus(end: OperationEnd): StatusReport {
+  const code = codeOf(end)
+  return { code, message: code === STATUS.ok ? '' : end.what, details: [] }
+}
+
+function codeOf(end: OperationEnd): number {
+  switch (end.state) {
+    case 'completed':
+      return end.result === undefined ? STATUS.internal : STATUS.ok
+    case 'timeout':
+      return STATUS.deadlineExceeded
+    case 'cancelled':
+      return STATUS.cancelled
+    case 'failed':
+      return failureCode(end)
   }
 }
 
-interface ReadResult {
-  readonly bytes: Uint8Array
-  readonly fn: ActionSpec['actionDigest']['fn']
-}
-
-/** A wish: blobs that are gone, or too many, are left out. */
-async function inlined(
-  into: ReadResult,
-  { note }: Ended,
-  { blobs, asker }: { blobs: BlobStore; asker: Asker },
-): Promise<Uint8Array> {
-  const wanted = inlineWanted(into, inlineOptionsFromProto(note), MOST_RESULT_BYTES)
-  await asker.room(wanted.digests.sizes.reduce((sum, size) => sum + size, into.bytes.length))
-  if (wanted.digests.count === 0) return into.bytes
-  return withInlined(into, wanted, await readWhole(wanted.digests, blobs))
+/** Clients retry after UNAVAILABLE and INTERNAL, and do not after FAILED_PRECONDITION. */
+function failureCode({ why }: OperationEnd): number {
+  // The workers of all attempts were lost; the task may not be the cause.
+  if (why === 'poison') return STATUS.unavailable
+  if (why === 'no-worker' || why === 'hopeless') return STATUS.failedPrecondition
+  // All attempts of the server are used up; the client may still retry.
+  return why === 'faults' ? STATUS.unavailable : STATUS.internal
 }

@@ -19,15 +19,16 @@ import {
 import { gridFiguresFromProto, watchGridToProto } from '../../../wire/admin/grid-figures.ts'
 import { drainToProto, resumeToProto, workersFromProto } from '../../../wire/admin/grid-workers.ts'
 import { actionFieldsToProto, commandFieldsToProto } from '../../../wire/reapi/action-fields.ts'
-import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
+import { actionSpecToProto } from '../../../wire/tasks/task-spec.ts'
 import { gridAdmin } from './door.ts'
-import { tallied } from './task-tally.ts'
 
 async function administered() {
-  const { meter, tally } = tallied(silentMeter)
+  const tally = { accepted: 0, ended: 0 }
+  const counted = { ...silentMeter.of('', []), accepted: () => void tally.accepted++, ended: () => void tally.ended++ }
+  const meter = { ...silentMeter, of: () => counted }
   const grid = await openGrid(memoryJournal(), { meter })
   const ending = new AbortController()
-  const service = gridAdmin({ engine: grid.engine, clock: grid.clock, tally, ending: ending.signal })
+  const service = gridAdmin({ engine: grid.engine, clock: grid.clock, tally: () => tally, ending: ending.signal })
   const methodOf = (name: string): Method => service.methods[name] as Method
   const ask = async (name: string, request: Uint8Array): Promise<Uint8Array> => {
     const method = methodOf(name)
@@ -56,8 +57,8 @@ const spec = actionSpecToProto({ actionDigest: digestOf('sha256', action), inlin
 
 const list = { instance: undefined, states: [], limit: 100, cursor: undefined } as const
 
-describe('tasks', () => {
-  test('are listed with what they are about and how they stand, the newest first', async () => {
+describe('ListTasks and GetTask', () => {
+  test('tasks are listed with command and state, newest first', async () => {
     const { ask, submit, worker } = await administered()
     const first = await submit({ spec })
     const w1 = worker('w1')
@@ -75,7 +76,7 @@ describe('tasks', () => {
     expect(running.tasks.map(({ task }) => task)).toEqual([first.task])
   })
 
-  test('are listed page by page', async () => {
+  test('tasks are listed in pages, and an invalid cursor is INVALID_ARGUMENT', async () => {
     const { ask, submit } = await administered()
     for (let i = 0; i < 5; i++) await submit()
     const seen: string[] = []
@@ -91,7 +92,7 @@ describe('tasks', () => {
     })
   })
 
-  test('that are over say what came of them, be it unreadable', async () => {
+  test('an ended task has its exit code, or none when its result cannot be decoded', async () => {
     const { get, submit, worker } = await administered()
     const status = await submit({ spec })
     const w1 = worker('w1')
@@ -110,7 +111,7 @@ describe('tasks', () => {
     })
   })
 
-  test('long command lines are cut', async () => {
+  test('a long command line is cut to 400 characters', async () => {
     const { get, submit } = await administered()
     const long = commandFieldsToProto({
       ...{ argv: ['x'.repeat(1000), ...Array(1000).fill('y')], env: [], outputPaths: [], platform: [] },
@@ -122,7 +123,7 @@ describe('tasks', () => {
   })
 })
 
-describe('a task is found', () => {
+describe('lookup of a task', () => {
   async function three() {
     const grid = await administered()
     const tasks = []
@@ -130,17 +131,17 @@ describe('a task is found', () => {
     return { ...grid, tasks }
   }
 
-  test('by operation, by its full name, by task, and by the beginning of either', async () => {
+  test('a task is found by its operation, full operation name, task id, or a prefix of these', async () => {
     const { get, tasks } = await three()
     const found = async (name: string) => taskFromProto(await get(name)).task
     expect(await found('op-7-7')).toBe(tasks[7]?.task)
     expect(await found('a/b/operations/op-7-7')).toBe(tasks[7]?.task)
     expect(await found('op-7')).toBe(tasks[7]?.task)
-    expect(await found('1-1')).toBe('1-1') // though 1-10 begins so too
+    expect(await found('1-1')).toBe('1-1') // though 1-10 has the same prefix
     expect(await found('1-10')).toBe('1-10')
   })
 
-  test('not when several are meant, or none, or the name is of another instance', async () => {
+  test('an ambiguous prefix is INVALID_ARGUMENT, an unknown name or another instance is NOT_FOUND', async () => {
     const { get } = await three()
     await expect(get('op-')).rejects.toMatchObject({
       code: STATUS.invalidArgument,
@@ -152,7 +153,7 @@ describe('a task is found', () => {
     await expect(get('x'.repeat(5000))).rejects.toMatchObject({ code: STATUS.notFound })
   })
 
-  test('when it is over as well', async () => {
+  test('an ended task is found', async () => {
     const { get, worker } = await three()
     const w1 = worker('w1', { properties: LINUX })
     w1.start()
@@ -163,15 +164,15 @@ describe('a task is found', () => {
   })
 })
 
-describe('a task is', () => {
-  test('explained', async () => {
+describe('ExplainTask and CancelTask', () => {
+  test('ExplainTask returns the reasons why a task is queued', async () => {
     const { ask, submit } = await administered()
     const { task } = await submit()
     const reasons = reasonsFromProto(await ask('ExplainTask', taskNameToProto(task)))
     expect(reasons.join()).toMatch(/worker/)
   })
 
-  test('cancelled for everybody who waits for it', async () => {
+  test('CancelTask cancels every operation of a merged task', async () => {
     const { ask, get, submit } = await administered()
     const same = { actionKey: 'k', cacheable: true }
     const first = await submit(same)
@@ -185,7 +186,7 @@ describe('a task is', () => {
   })
 })
 
-describe('output', () => {
+describe('FollowOutput', () => {
   async function printing() {
     const grid = await administered()
     const { operation } = await grid.submit()
@@ -203,7 +204,7 @@ describe('output', () => {
       .map(printedFromProto)
       .map(({ stream, bytes, missed, attempt }) => `${stream} ${attempt} ${missed} ${Buffer.from(bytes)}`)
 
-  test('comes from the oldest that is kept, in order, and ends with the task', async () => {
+  test('output is sent from the oldest kept byte, in order, and ends with the task', async () => {
     const { print, follow, w1 } = await printing()
     print('one')
     const { out, ended } = follow()
@@ -220,7 +221,7 @@ describe('output', () => {
     expect(late.out.messages).toEqual([])
   })
 
-  test('is told once to who only asks for what there is', async () => {
+  test('with once, only the kept output is sent', async () => {
     const { print, follow } = await printing()
     print('one')
     const { out, ended } = follow(true)
@@ -228,7 +229,7 @@ describe('output', () => {
     expect(told(out)).toEqual(['stdout 1 0 one'])
   })
 
-  test('is missed by who is slow, who hears how much', async () => {
+  test('a slow reader gets the number of missed bytes', async () => {
     const { print, follow } = await printing()
     const { out, call } = follow()
     await turns()
@@ -246,7 +247,7 @@ describe('output', () => {
     call.cancel()
   })
 
-  test('stops with its caller, and with the server', async () => {
+  test('the stream ends when its caller cancels, and with UNAVAILABLE when the server stops', async () => {
     const { follow, ending } = await printing()
     const one = follow()
     const two = follow()
@@ -257,7 +258,7 @@ describe('output', () => {
     await expect(two.ended).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 
-  test('of a task that is not there is refused', async () => {
+  test('an unknown task is NOT_FOUND', async () => {
     const { stream } = await administered()
     const { ended } = stream('FollowOutput', followToProto({ name: 'nothing', once: false }))
     await expect(ended).rejects.toMatchObject({ code: STATUS.notFound })
@@ -282,7 +283,7 @@ test('workers are listed, drained and resumed', async () => {
   ])
   await ask('DrainWorker', drainToProto({ worker: 'w1', shutdown: false }))
   expect(await workers()).toMatchObject([{ state: 'DRAINING' }])
-  expect(w1.heard).toEqual(['drain'])
+  expect(w1.calls).toEqual(['drain'])
   await ask('ResumeWorker', resumeToProto('w1'))
   expect(await workers()).toMatchObject([{ state: 'ONLINE' }])
   for (const [method, request] of [
@@ -292,7 +293,7 @@ test('workers are listed, drained and resumed', async () => {
     await expect(ask(method, request)).rejects.toMatchObject({ code: STATUS.notFound })
 })
 
-test('figures come at once and then every so often, until their reader leaves', async () => {
+test('WatchGrid sends figures at once and at each interval until its caller cancels', async () => {
   const { stream, submit, worker, after, ending } = await administered()
   const { out, call, ended } = stream('WatchGrid', watchGridToProto(500))
   await turns()
@@ -318,7 +319,7 @@ test('figures come at once and then every so often, until their reader leaves', 
 })
 
 test.each(['ListTasks', 'GetTask', 'ExplainTask', 'CancelTask', 'ListWorkers', 'DrainWorker', 'ResumeWorker'])(
-  'what is no request is refused by %s',
+  '%s refuses bytes that are no request with INVALID_ARGUMENT',
   async (method) => {
     const { ask } = await administered()
     await expect(ask(method, Uint8Array.of(0x0a, 0xff))).rejects.toMatchObject({ code: STATUS.invalidArgument })

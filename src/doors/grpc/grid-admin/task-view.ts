@@ -6,11 +6,13 @@ import { argvFromProto } from '../../../wire/admin/grid-command.ts'
 import { viewActionResult } from '../../../wire/hot/action-result.ts'
 import { actionOfSpec } from '../../../wire/tasks/task-spec.ts'
 
-/** Enough to recognise it by. Command lines of build tools are long, and a page has a hundred of them. */
-const MOST_WORDS = 32
+/**
+ * The maximum number of arguments that are shown. Command lines of build tools are long, and a page lists 100 tasks.
+ */
+const MOST_ARGUMENTS = 32
 const MOST_CHARS = 400
 
-/** Where a task stands, for people. What cannot be read of it is left out. */
+/** A task as operators see it, without the parts that cannot be decoded. */
 export function taskView(status: OperationStatus): TaskView {
   const { operation, task, instance, origin, state, attempt, worker, acceptedAt, startedAt, end } = status
   return {
@@ -40,7 +42,7 @@ function partsOf({ origin, spec, end }: OperationStatus): Parts {
   }
 }
 
-/** Specs come from clients and results from workers: what is wrong with them is told elsewhere. */
+/** Undefined for a spec or a result that cannot be decoded; other calls report that. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -51,12 +53,12 @@ function readable<T>(read: () => T): T | undefined {
 }
 
 function shortened(argv: readonly string[]): string[] {
-  const words: string[] = []
+  const shown: string[] = []
   let left = MOST_CHARS
-  for (const word of argv.slice(0, MOST_WORDS)) {
+  for (const argument of argv.slice(0, MOST_ARGUMENTS)) {
     if (left <= 0) break
-    words.push(word.length <= left ? word : `${word.slice(0, left).toWellFormed()}…`)
-    left -= word.length
+    shown.push(argument.length <= left ? argument : `${argument.slice(0, left).toWellFormed()}…`)
+    left -= argument.length
   }
-  return words
+  return shown
 }

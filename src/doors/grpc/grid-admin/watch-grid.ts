@@ -1,12 +1,11 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { EngineFigures } from '../../../engine/requests/queries.ts'
+import type { EngineFigures } from '../../../engine/queries.ts'
 import type { ServerStreamingMethod } from '../../../grpc/service.ts'
 import type { GridFigures } from '../../../model/grid-view.ts'
 import { gridFiguresToProto, watchGridFromProto } from '../../../wire/admin/grid-figures.ts'
-import type { GridAdminOptions } from './options.ts'
-import type { TaskTally } from './task-tally.ts'
+import type { GridAdminOptions, TaskTally } from './options.ts'
 
-/** Clients make up what they ask for, each another thing if they like. */
+/** Clients choose the properties of their tasks, so there may be any number of queues. */
 const MOST_QUEUES = 20
 
 /** Sends figures at once and then at each interval; a slow reader gets them less often. */
@@ -17,7 +16,7 @@ export const watchGrid = ({ engine, clock, tally, ending }: GridAdminOptions): S
     const { signal } = call
     while (!signal.aborted) {
       if (ending.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-      const figures = gridFigures(await engine.figures(), tally, clock.now())
+      const figures = gridFigures(await engine.figures(), tally(), clock.now())
       if (!out.write(gridFiguresToProto(figures))) await out.drained()
       await new Promise<void>((resolve) => {
         const done = (): void => {

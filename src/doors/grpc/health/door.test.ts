@@ -13,31 +13,31 @@ import {
 import { type GrpcHealth, grpcHealth } from './door.ts'
 
 describe('Check', () => {
-  test('says that the whole server is not serving until it is told so', async () => {
+  test('the whole server is NOT_SERVING until it is set to serving', async () => {
     const health = grpcHealth()
     expect(await check(health, '')).toBe('notServing')
     health.set('', true)
     expect(await check(health, '')).toBe('serving')
   })
 
-  test('tells services apart', async () => {
+  test('each service has its own state', async () => {
     const health = grpcHealth()
     health.set('a.A', true)
     health.set('a.B', false)
     expect([await check(health, 'a.A'), await check(health, 'a.B')]).toEqual(['serving', 'notServing'])
   })
 
-  test('knows no service that was never set', async () => {
+  test('a service that was never set is NOT_FOUND', async () => {
     await expect(check(grpcHealth(), 'a.A')).rejects.toMatchObject({ code: STATUS.notFound })
   })
 
-  test('blames the caller for bytes that are no request', async () => {
+  test('bytes that are no request are INVALID_ARGUMENT', async () => {
     const garbage = Uint8Array.of(0x0a, 0xff)
     await expect(unary(grpcHealth(), 'Check', garbage)).rejects.toMatchObject({ code: STATUS.invalidArgument })
   })
 })
 
-test('List gives every service and the whole server', async () => {
+test('List returns every service and the whole server', async () => {
   const health = grpcHealth()
   health.set('a.A', true)
   expect(healthListFromProto(await unary(health, 'List', new Uint8Array()))).toEqual(
@@ -49,7 +49,7 @@ test('List gives every service and the whole server', async () => {
 })
 
 describe('Watch', () => {
-  test('sends the state now, then each change', async () => {
+  test('the current state is sent, then each change', async () => {
     const health = grpcHealth()
     health.set('a.A', true)
     const seen = watch(health, 'a.A')
@@ -60,7 +60,7 @@ describe('Watch', () => {
     expect(await seen.states()).toEqual(['serving', 'notServing', 'serving'])
   })
 
-  test('is silent when nothing changed, or only others did', async () => {
+  test('a state that did not change, and changes of other services, are not sent', async () => {
     const health = grpcHealth()
     health.set('a.A', true)
     const seen = watch(health, 'a.A')
@@ -69,7 +69,7 @@ describe('Watch', () => {
     expect(await seen.states()).toEqual(['serving'])
   })
 
-  test('waits for a service that is not known yet', async () => {
+  test('a service that is not known yet is sent as unknown, then with its first state', async () => {
     const health = grpcHealth()
     const seen = watch(health, 'a.A')
     expect(await seen.states()).toEqual(['unknown'])
@@ -77,7 +77,7 @@ describe('Watch', () => {
     expect(await seen.states()).toEqual(['unknown', 'serving'])
   })
 
-  test('a slow peer gets the latest state only, once it has caught up', async () => {
+  test('a client that reads slowly gets only the latest state', async () => {
     const health = grpcHealth()
     const seen = watch(health, '')
     seen.out.fallBehind()
@@ -92,7 +92,7 @@ describe('Watch', () => {
     expect(await seen.states()).toEqual(['notServing', 'serving', 'notServing'])
   })
 
-  test('ends with its call and leaves nothing behind', async () => {
+  test('the stream ends with its call and leaves no listener behind', async () => {
     const health = grpcHealth()
     const seen = watch(health, '')
     for (let i = 0; i < 20; i++) {
@@ -107,7 +107,7 @@ describe('Watch', () => {
     expect(await seen.states()).toHaveLength(21)
   })
 
-  test('ends while its peer is behind, too', async () => {
+  test('the stream ends with its call also while the client reads slowly', async () => {
     const health = grpcHealth()
     const seen = watch(health, '')
     seen.out.fallBehind()
@@ -118,8 +118,8 @@ describe('Watch', () => {
   })
 })
 
-describe('draining', () => {
-  test('turns everything off for good', async () => {
+describe('drain()', () => {
+  test('every service becomes NOT_SERVING, and stays so', async () => {
     const health = grpcHealth()
     health.set('', true)
     health.set('a.A', true)
@@ -129,7 +129,7 @@ describe('draining', () => {
     for (const name of ['', 'a.A', 'a.New']) expect(await check(health, name)).toBe('notServing')
   })
 
-  test('tells the watchers, then lets them go: a graceful stop waits for nobody who only watches', async () => {
+  test('watchers get NOT_SERVING, then UNAVAILABLE, so that they do not delay a graceful stop', async () => {
     const health = grpcHealth()
     health.set('', true)
     const early = watch(health, '')

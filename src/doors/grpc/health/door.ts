@@ -5,15 +5,15 @@ import { refusingMalformed } from '../refuse-malformed.ts'
 
 export interface GrpcHealth {
   readonly service: Service
-  /** The empty name is the whole server, which is not serving until this says so. */
+  /** The empty name is the whole server, which is NOT_SERVING until it is set. */
   set(serviceName: string, serving: boolean): void
-  /** From now on nothing is serving, whatever `set` says: balancers should look elsewhere while we finish. */
+  /** From now on every service is NOT_SERVING, whatever `set` is called with: load balancers then use other servers. */
   drain(): void
 }
 
 const serviceAsked = refusingMalformed(healthRequestFromProto)
 
-/** The standard health protocol, over what the rest of the server says of itself. */
+/** The standard gRPC health protocol. */
 export function grpcHealth(): GrpcHealth {
   const states = new Map<string, Serving>([['', 'notServing']])
   const changed = wakeUp()
@@ -26,8 +26,8 @@ export function grpcHealth(): GrpcHealth {
   }
 
   /**
-   * Sends the latest state whenever it is not the last one sent: a slow peer skips what has passed meanwhile.
-   * Draining ends the stream, for a watch has no end of its own and would hold a graceful stop for all its grace.
+   * Sends the latest state when it differs from the last one sent: a slow client skips states in between.
+   * Draining ends the stream: a watch never ends by itself and would delay a graceful stop until its limit.
    */
   async function watch(request: Uint8Array, out: Outgoing, call: ServerCall): Promise<void> {
     const name = serviceAsked(request)
@@ -63,7 +63,7 @@ export function grpcHealth(): GrpcHealth {
   }
 }
 
-/** `next` resolves at the following `now`, or when its signal aborts; either way it leaves nothing behind. */
+/** `next` resolves at the following `now`, or when its signal aborts; it removes its listeners in both cases. */
 function wakeUp() {
   const sleepers = new Set<() => void>()
   return {

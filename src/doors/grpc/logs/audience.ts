@@ -2,14 +2,17 @@ import { FaultError } from '../../../base/fault.ts'
 import type { Outgoing, ServerCall } from '../../../grpc/service.ts'
 import { readResponse } from '../../../wire/hot/byte-stream.ts'
 
-/** A reader of a log. The server fetches nothing for it before it has taken the previous bytes. */
+/** A reader of a log. The server reads the next bytes only after the reader has received the previous ones. */
 export interface Audience {
   readonly call: ServerCall
-  /** False when he has had as much as he asked for. */
+  /** Returns false when the reader has received as much as it requested. */
   send(bytes: Uint8Array): Promise<boolean>
-  /** Resolves when what was sent may be changed. */
+  /** Resolves when the sent buffers may be reused. */
   sent(): Promise<void>
-  /** Resolves when `wake` was called since the last time. Throws when he left, or the server is about to stop. */
+  /**
+   * Resolves when `wake` was called since the last time. Throws when the reader has disconnected or the server is
+   * stopping.
+   */
   more(): Promise<void>
   wake(): void
   leave(): void
@@ -18,13 +21,13 @@ export interface Audience {
 export interface AudienceOptions {
   readonly out: Outgoing
   readonly call: ServerCall
-  /** 0 for all there is. */
+  /** 0 for no limit. */
   readonly limit: number
   /** Aborted when the server is about to stop. */
   readonly ending: AbortSignal
 }
 
-/** Well below what clients take in one message. */
+/** Well below the 4 MiB that clients accept per message. */
 const MOST_PIECE_BYTES = 512 * 1024
 
 export function audience({ out, call, limit, ending }: AudienceOptions): Audience {
@@ -51,7 +54,8 @@ export function audience({ out, call, limit, ending }: AudienceOptions): Audienc
     sent: () => out.sent(),
     async more() {
       if (call.cancelled) throw new FaultError({ kind: 'cancelled', what: 'the reader left' })
-      if (ending.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping: read on later' })
+      if (ending.aborted)
+        throw new FaultError({ kind: 'unavailable', what: 'the server is stopping: resume the read later' })
       if (!isRung) {
         const rung = Promise.withResolvers<void>()
         resolve = rung.resolve
@@ -65,5 +69,5 @@ export function audience({ out, call, limit, ending }: AudienceOptions): Audienc
   }
 }
 
-/** Stands in the place of lost bytes. Results with truncated output contain the same text. */
+/** The text that replaces lost bytes. Results with truncated output contain the same text. */
 export const leftOut = (bytes: number): Uint8Array => Buffer.from(`\n[windlass: ${bytes} bytes left out]\n`)

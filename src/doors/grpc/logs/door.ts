@@ -5,7 +5,7 @@ import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { OperationLogs as LogNames } from '../../../services/execution/execution-tools.ts'
-import { findOperation } from '../../../services/execution/find-operation.ts'
+import { findOperation } from '../../../services/execution/follow-operation.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
   absentLog,
@@ -16,22 +16,22 @@ import {
 } from '../../../services/logs/created-logs.ts'
 import type { LogTape } from '../../../services/logs/log-tape.ts'
 import { type ReadRequest, readWriteRequest, type WriteRequest } from '../../../wire/hot/byte-stream.ts'
-import { type LogName, operationLogNames, parseLogName } from '../../../wire/reapi/log-name.ts'
 import { createLogStreamFromProto, logStreamToProto } from '../../../wire/reapi/log-stream.ts'
+import { type LogName, operationLogNames, parseLogName } from '../../../wire/reapi/operation-name.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { type Audience, audience, leftOut } from './audience.ts'
 import { streamOutput } from './operation-output.ts'
 
-/** Logs by the names that ByteStream is asked for, those of operations and those that clients made. */
+/** Logs by their ByteStream names: the output of operations, and logs that clients created. */
 export interface LogStreams {
-  /** Undefined for a name that is none of a log. */
+  /** Undefined for a text that is not the name of a log. */
   nameOf(resourceName: string): LogName | undefined
-  /** Tells it until it has ended. */
+  /** Sends the log until it has ended. */
   read(name: LogName, request: ReadRequest, to: Pick<Reader, 'out' | 'call'>): Promise<void>
-  /** Answers how much was written in all. */
+  /** Returns the number of bytes that were written in all. */
   write(name: LogName, first: WriteRequest, rest: Incoming): Promise<number>
   written(name: LogName): { readonly committed: number; readonly isComplete: boolean }
-  /** For the execution door, which tells its clients of them. */
+  /** The names of an operation's logs, for the execution door. */
   readonly namesFor: LogNames
   readonly services: readonly Service[]
 }
@@ -47,7 +47,7 @@ export interface LogStreamsOptions {
   readonly clock: Clock
   /** Returns names that cannot be guessed. */
   readonly newId: () => string
-  /** Says that the server is about to stop: readers are told to come back. */
+  /** Aborts when the server is about to stop: readers get UNAVAILABLE and reconnect. */
   readonly ending?: AbortSignal
   readonly limits?: Partial<CreatedLogLimits>
 }
@@ -64,7 +64,7 @@ export function logStreams(options: LogStreamsOptions): LogStreams {
         kind: 'unary',
         handle(bytes) {
           const parent = createLogStreamFromProto(bytes)
-          instances(parent) // throws for one that is not served here
+          instances(parent) // throws for an instance that is not served here
           return logStreamToProto(logs.create(parent))
         },
       },
@@ -81,7 +81,7 @@ export function logStreams(options: LogStreamsOptions): LogStreams {
             { stream: name.id, offset },
             { to, tools: options },
           )
-        else await tellTape(logs.toRead(name), offset, to)
+        else await sendTape(logs.toRead(name), offset, to)
       } finally {
         to.leave()
       }
@@ -109,13 +109,10 @@ async function operationOf({ parents, id }: LogName, engine: Engine): Promise<Op
   throw absentLog(id)
 }
 
-/**
- * Sends from an offset on, or from the oldest held byte when all is requested; a slow reader is sent the number of
- * missed bytes.
- */
-async function tellTape(tape: LogTape, offset: number, to: Audience): Promise<void> {
+/** Sends from an offset on, or from the oldest held byte. A slow reader is sent the number of bytes that it missed. */
+async function sendTape(tape: LogTape, offset: number, to: Audience): Promise<void> {
   if (offset > tape.size) throw invalid(`read_offset ${offset} is past the end of ${tape.size} bytes`, 'range')
-  if (offset > 0 && offset < tape.start) throw invalid(`byte ${offset} is not held any more`, 'range')
+  if (offset > 0 && offset < tape.start) throw invalid(`byte ${offset} is no longer kept`, 'range')
   const stopListening = tape.listen(to.wake)
   try {
     for (let at = offset; ; ) {
@@ -145,7 +142,8 @@ async function write(logs: CreatedLogs, { name, first, rest }: Writing): Promise
   const { tape, append } = logs.toWrite(name)
   for (let request: WriteRequest | undefined = first; request !== undefined; ) {
     const { resourceName, offset, data, finish } = request
-    if (resourceName !== '' && resourceName !== first.resourceName) throw invalid('the resource name changed midway')
+    if (resourceName !== '' && resourceName !== first.resourceName)
+      throw invalid('the resource name differs from that of the first message')
     if (offset !== tape.size) throw invalid(`write_offset is ${offset}, but ${tape.size} bytes have been written`)
     if (tape.isEnded && data.length > 0) throw invalid('this log is finished')
     append(data)

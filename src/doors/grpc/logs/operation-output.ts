@@ -18,7 +18,7 @@ export interface OutputTools {
 
 export interface OutputWanted {
   readonly stream: 'stdout' | 'stderr'
-  /** From which byte on. */
+  /** Offset of the first byte. */
   readonly offset: number
 }
 
@@ -45,10 +45,13 @@ export async function streamOutput(
   if (from >= length) return
   if (output.raw !== undefined) await to.send(output.raw.subarray(from))
   else if (output.digest !== undefined)
-    await tellBlob({ digest: output.digest, from, blobs: instances(status.instance).blobs }, to)
+    await sendBlob({ digest: output.digest, from, blobs: instances(status.instance).blobs }, to)
 }
 
-/** Until it has ended. Answers where its reader stands then; undefined when nothing more is wanted, or can be. */
+/**
+ * Sends the output until the task has ended. Returns the offset that the reader has reached; undefined when it gets no
+ * more.
+ */
 async function follow(
   listener: OutputListener,
   { stream, offset }: OutputWanted,
@@ -63,7 +66,7 @@ async function follow(
       if (piece === undefined) await to.more()
       const taken = piece && place.take(piece)
       if (taken === undefined) continue
-      if (taken.missed > 0 && isFirst && offset > 0) throw invalid(`byte ${offset} is not held any more`, 'range')
+      if (taken.missed > 0 && isFirst && offset > 0) throw invalid(`byte ${offset} is no longer kept`, 'range')
       isFirst = false
       if (taken.missed > 0 && !(await to.send(leftOut(taken.missed)))) return undefined
       if (!(await to.send(taken.bytes))) return undefined
@@ -73,11 +76,11 @@ async function follow(
   }
 }
 
-/** It may have ended only now. */
+/** The task may have ended just now. */
 async function ended(status: OperationStatus, engine: Engine): Promise<OperationStatus> {
   const newest = status.end === undefined ? await engine.find(LOCAL_CALLER, status.operation) : status
   if (newest?.end === undefined)
-    throw new FaultError({ kind: 'unavailable', what: 'what this operation prints is not known here: ask again' })
+    throw new FaultError({ kind: 'unavailable', what: 'the output of this operation is not available yet: retry' })
   return newest
 }
 
@@ -94,7 +97,7 @@ function outputOf({ end, origin, spec }: OperationStatus, stream: OutputWanted['
   }
 }
 
-interface BlobWanted {
+interface BlobRange {
   readonly digest: NonNullable<OutputStream['digest']>
   readonly from: number
   readonly blobs: BlobStore
@@ -103,10 +106,10 @@ interface BlobWanted {
 /** About the size of one piece that stores return. */
 const PIECE_BYTES = 640 * 1024
 
-async function tellBlob({ digest, from, blobs }: BlobWanted, to: Audience): Promise<void> {
+async function sendBlob({ digest, from, blobs }: BlobRange, to: Audience): Promise<void> {
   await to.call.room(PIECE_BYTES)
   const reader = await blobs.read(digest, { offset: from }, to.call.signal)
-  if (reader === undefined) throw new FaultError({ kind: 'absent', what: 'the output is not kept any more' })
+  if (reader === undefined) throw new FaultError({ kind: 'absent', what: 'the output is no longer kept' })
   for await (const piece of reader.pieces) {
     if (!(await to.send(piece))) return
     await to.sent() // the store reads the next piece into the same buffer

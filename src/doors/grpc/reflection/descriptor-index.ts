@@ -1,6 +1,6 @@
 import { type DescribedFile, readDescriptors } from '../../../wire/descriptors.ts'
 
-/** Answers which file holds a name, a symbol or an extension. */
+/** Finds the file that declares a name, a symbol or an extension. */
 export interface DescriptorIndex {
   named(name: string): DescribedFile | undefined
   declaring(symbol: string): DescribedFile | undefined

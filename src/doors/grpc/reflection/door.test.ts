@@ -15,18 +15,18 @@ import { reflection } from './door.ts'
 
 const ours = reflection(descriptorSet(), () => [grpcHealth().service.name])
 
-describe('the services', () => {
-  test('are listed by both versions, themselves included, in order', async () => {
+describe('listed services', () => {
+  test('both versions list all services, reflection included, in order', async () => {
     const names = ['grpc.health.v1.Health', ...ours.map(({ name }) => name)]
-    for (const service of ours) expect(await ask([{ ask: 'services' }], service)).toEqual([{ tell: 'services', names }])
+    for (const service of ours) expect(await ask([{ ask: 'services' }], service)).toEqual([{ kind: 'services', names }])
   })
 
-  test('are each described by a file', async () => {
+  test('each service is described by one file', async () => {
     for (const symbol of ['grpc.health.v1.Health', ...ours.map(({ name }) => name)])
       expect(await filesFor({ ask: 'symbol', symbol })).toHaveLength(1)
   })
 
-  test('that are added later are listed from then on, once', async () => {
+  test('a service that is added later is listed, once', async () => {
     const served = ['a.A']
     const [service] = reflection(new Uint8Array(), () => served)
     served.push('b.B', 'grpc.reflection.v1.ServerReflection')
@@ -35,7 +35,7 @@ describe('the services', () => {
   })
 })
 
-describe('a symbol', () => {
+describe('symbols', () => {
   test.each([
     ['a service', 'grpc.health.v1.Health'],
     ['a method', 'grpc.health.v1.Health.Watch'],
@@ -43,11 +43,11 @@ describe('a symbol', () => {
     ['a nested enum', 'grpc.health.v1.HealthCheckResponse.ServingStatus'],
     ['an enum value', 'grpc.health.v1.HealthCheckResponse.NOT_SERVING'],
     ['a field', 'grpc.health.v1.HealthCheckRequest.service'],
-  ])('that is %s leads to its file', async (_, symbol) => {
+  ])('%s is found in its file', async (_, symbol) => {
     expect(await filesFor({ ask: 'symbol', symbol })).toEqual(['grpc/health/v1/health.proto'])
   })
 
-  test('inside a nested message leads to its file, followed by the imports', async () => {
+  test('a nested message is found in its file, followed by the imports', async () => {
     const symbol = 'google.rpc.QuotaFailure.Violation'
     expect(await filesFor({ ask: 'symbol', symbol })).toEqual([
       'google/rpc/error_details.proto',
@@ -55,10 +55,10 @@ describe('a symbol', () => {
     ])
   })
 
-  test('that nobody knows is an error in the stream, which goes on', async () => {
+  test('an unknown symbol is a NOT_FOUND error in the stream, which continues', async () => {
     const [first, second] = await ask([{ ask: 'symbol', symbol: 'a.B' }, { ask: 'services' }])
-    expect(first).toEqual({ tell: 'error', code: STATUS.notFound, message: 'symbol a.B not found' })
-    expect(second?.tell).toBe('services')
+    expect(first).toEqual({ kind: 'error', code: STATUS.notFound, message: 'symbol a.B not found' })
+    expect(second?.kind).toBe('services')
   })
 })
 
@@ -74,13 +74,13 @@ describe('files', () => {
     () => [],
   )[0]
 
-  test('come with all they import, each once, the one asked for first', async () => {
+  test('a file is sent with all its imports, each once, the requested file first', async () => {
     expect(await filesFor({ ask: 'file', name: 'top.proto' }, diamond)).toEqual(
       ['top', 'left', 'right', 'base'].map(proto),
     )
   })
 
-  test('sent before as imports are left out later on the same stream, but for the one asked for', async () => {
+  test('an import that was sent before on the stream is omitted, unless it is requested itself', async () => {
     const answers = await ask(
       ['left', 'top', 'left'].map((name) => ({ ask: 'file', name: proto(name) })),
       diamond,
@@ -88,34 +88,34 @@ describe('files', () => {
     expect(answers.map(names)).toEqual([['left', 'base'], ['top', 'right'], ['left']].map((all) => all.map(proto)))
   })
 
-  test('are found by the extensions they declare', async () => {
+  test('a file is found by an extension that it declares', async () => {
     const question = { ask: 'extension', extendee: 'd.Base', number: 110 } as const
     expect(await filesFor(question, diamond)).toEqual(['right.proto', 'base.proto'])
-    expect(await ask([{ ...question, number: 111 }], diamond)).toMatchObject([{ tell: 'error', code: STATUS.notFound }])
+    expect(await ask([{ ...question, number: 111 }], diamond)).toMatchObject([{ kind: 'error', code: STATUS.notFound }])
   })
 
-  test('tell the numbers that extend a type, none for a plain one, an error for an unknown one', async () => {
+  test('extension numbers are listed for a type, none for a plain type, NOT_FOUND for an unknown one', async () => {
     const numbers = (extendee: string) => ask([{ ask: 'extensionNumbers', extendee }], diamond)
-    expect(await numbers('d.Base')).toEqual([{ tell: 'extensionNumbers', extendee: 'd.Base', numbers: [110, 120] }])
-    expect(await numbers('d.Nobody')).toMatchObject([{ tell: 'error', code: STATUS.notFound }])
+    expect(await numbers('d.Base')).toEqual([{ kind: 'extensionNumbers', extendee: 'd.Base', numbers: [110, 120] }])
+    expect(await numbers('d.Nobody')).toMatchObject([{ kind: 'error', code: STATUS.notFound }])
     const plain = { ask: 'extensionNumbers', extendee: 'google.rpc.Status' } as const
-    expect(await ask([plain])).toMatchObject([{ tell: 'extensionNumbers', numbers: [] }])
+    expect(await ask([plain])).toMatchObject([{ kind: 'extensionNumbers', numbers: [] }])
   })
 
-  test('that nobody knows are an error in the stream', async () => {
-    expect(await ask([{ ask: 'file', name: 'no.proto' }])).toMatchObject([{ tell: 'error', code: STATUS.notFound }])
+  test('an unknown file is a NOT_FOUND error in the stream', async () => {
+    expect(await ask([{ ask: 'file', name: 'no.proto' }])).toMatchObject([{ kind: 'error', code: STATUS.notFound }])
   })
 })
 
-test('a question of an unknown kind is answered as such', async () => {
-  expect(await ask([{ ask: 'unknown' }])).toMatchObject([{ tell: 'error', code: STATUS.invalidArgument }])
+test('a request of an unknown kind is answered with INVALID_ARGUMENT', async () => {
+  expect(await ask([{ ask: 'unknown' }])).toMatchObject([{ kind: 'error', code: STATUS.invalidArgument }])
 })
 
-test('bytes that are no question end the stream and blame the caller', async () => {
+test('bytes that are no request end the stream with INVALID_ARGUMENT', async () => {
   await expect(converse([Uint8Array.of(0x0a, 0xff)])).rejects.toMatchObject({ code: STATUS.invalidArgument })
 })
 
-test('a peer that does not read its answers is not asked for more questions', async () => {
+test('a client that does not read responses has no further request read', async () => {
   const call = fakeCall()
   const out = fakeOutgoing(call)
   out.fallBehind()
@@ -150,7 +150,7 @@ async function converse(requests: readonly Uint8Array[], service = ours[0]): Pro
   return out.messages
 }
 
-/** Each answer must also repeat its question. */
+/** Each response must also repeat its request. */
 async function ask(questions: readonly ReflectionQuestion[], service = ours[0]): Promise<ReflectionAnswer[]> {
   const requests = questions.map((question) => ({ host: 'here', question }))
   const answers = await converse(requests.map(reflectionRequestToProto), service)
@@ -160,7 +160,7 @@ async function ask(questions: readonly ReflectionQuestion[], service = ours[0]):
 }
 
 const names = (answer: ReflectionAnswer | undefined): string[] =>
-  answer?.tell === 'files' ? answer.files.map((file) => fromBinary(FileDescriptorProtoSchema, file).name) : []
+  answer?.kind === 'files' ? answer.files.map((file) => fromBinary(FileDescriptorProtoSchema, file).name) : []
 
 const filesFor = async (question: ReflectionQuestion, service = ours[0]): Promise<string[]> =>
   names((await ask([question], service))[0])

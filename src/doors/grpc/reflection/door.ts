@@ -10,14 +10,16 @@ import type { DescribedFile } from '../../../wire/descriptors.ts'
 import { refusingMalformed } from '../refuse-malformed.ts'
 import { type DescriptorIndex, descriptorIndex } from './descriptor-index.ts'
 
-/** Under both names: clients ask for v1 first and older ones know v1alpha only. */
+/** Served under both names: clients try v1 first, and older clients know v1alpha only. */
 const NAMES = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'] as const
 
 const readRequest = refusingMalformed(reflectionRequestFromProto)
 
-/** Tells generic clients what this server speaks. `services` is asked anew each time; these two are added to it. */
+/**
+ * Describes the services of this server to generic clients. `services` is called for each request; these two are added.
+ */
 export function reflection(descriptorSet: Uint8Array, services: () => readonly string[]): Service[] {
-  // Most servers are never asked: the index waits for the first question.
+  // Built at the first request: most servers never get one.
   let index: DescriptorIndex | undefined
 
   async function handle(requests: Incoming, out: Outgoing): Promise<void> {
@@ -33,16 +35,16 @@ export function reflection(descriptorSet: Uint8Array, services: () => readonly s
   return NAMES.map((name) => ({ name, methods: { ServerReflectionInfo: { kind: 'bidi', handle } } }))
 }
 
-/** One stream's worth of answers: it remembers what it has sent. */
+/** The responses of one stream, which remembers the files that it has sent. */
 function answering(index: DescriptorIndex, services: () => readonly string[]) {
   const sent = new Set<string>()
   const fileOr = (file: DescribedFile | undefined, asked: string): ReflectionAnswer =>
-    file ? { tell: 'files', files: withImports(file, index, sent) } : notFound(asked)
+    file ? { kind: 'files', files: withImports(file, index, sent) } : notFound(asked)
 
   return (question: ReflectionQuestion): ReflectionAnswer => {
     switch (question.ask) {
       case 'services':
-        return { tell: 'services', names: services() }
+        return { kind: 'services', names: services() }
       case 'file':
         return fileOr(index.named(question.name), `file ${question.name}`)
       case 'symbol':
@@ -54,24 +56,28 @@ function answering(index: DescriptorIndex, services: () => readonly string[]) {
       case 'extensionNumbers': {
         const numbers = index.extensionNumbers(question.extendee)
         return numbers
-          ? { tell: 'extensionNumbers', extendee: question.extendee, numbers }
+          ? { kind: 'extensionNumbers', extendee: question.extendee, numbers }
           : notFound(`type ${question.extendee}`)
       }
       case 'unknown':
-        return { tell: 'error', code: STATUS.invalidArgument, message: 'no question that this server knows' }
+        return {
+          kind: 'error',
+          code: STATUS.invalidArgument,
+          message: 'the request is of a kind that this server does not know',
+        }
     }
   }
 }
 
 const notFound = (what: string): ReflectionAnswer => ({
-  tell: 'error',
+  kind: 'error',
   code: STATUS.notFound,
   message: `${what} not found`,
 })
 
 /**
- * The file asked for, then what it imports, near ones first. An import goes out once per stream; the file itself
- * always does, for clients take an answer without it for a failure.
+ * The requested file, then its imports, direct ones first. An import is sent once per stream; the file itself always,
+ * because clients treat an answer without it as a failure.
  */
 function withImports(file: DescribedFile, index: DescriptorIndex, sent: Set<string>): Uint8Array[] {
   const queue = [file]

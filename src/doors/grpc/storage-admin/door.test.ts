@@ -27,7 +27,7 @@ const freed = (freedBytes: number, isDone = false): ReclaimProgress => ({
   isDone,
 })
 
-/** A store that frees ten bytes whenever it is told to. */
+/** A store that frees ten bytes at each step of the test. */
 function slowStore() {
   let step = Promise.withResolvers<void>()
   const wishes: unknown[] = []
@@ -79,13 +79,13 @@ async function figures(request: Uint8Array): Promise<StorageFigures> {
   return figuresFromProto(await method.handle(request, fakeCall()))
 }
 
-test('figures are told as they are', async () => {
+test('Figures returns the figures of the store, and refuses bytes that are no request', async () => {
   expect(await figures(new Uint8Array())).toEqual(FIGURES)
   await expect(figures(Uint8Array.of(1))).rejects.toMatchObject({ code: STATUS.invalidArgument })
 })
 
-describe('a reclaim', () => {
-  test('tells how far it is, and that it is done', async () => {
+describe('Reclaim', () => {
+  test('the progress is streamed, and the last message is marked done', async () => {
     const store = slowStore()
     const { ended, told, out } = reclaiming(store.admin, { kind: 'size', toBytes: 60 })
     await turn()
@@ -98,7 +98,7 @@ describe('a reclaim', () => {
     expect(out.messages.map((bytes) => reclaimProgressFromProto(bytes).isDone)).toEqual([false, false, false, true])
   })
 
-  test('skips what a slow caller has no time for, but never the last word', async () => {
+  test('progress that a slow client does not read is skipped, but never the last message', async () => {
     const store = slowStore()
     const { ended, told, out } = reclaiming(store.admin, { kind: 'waste' })
     await turn()
@@ -108,7 +108,7 @@ describe('a reclaim', () => {
     expect(told()).toEqual([10, 40])
   })
 
-  test('ends with its caller', async () => {
+  test('a reclaim ends when its caller cancels', async () => {
     const store = slowStore()
     const { call, ended, told } = reclaiming(store.admin, { kind: 'age', olderThanSeconds: 1 })
     await turn()
@@ -118,7 +118,7 @@ describe('a reclaim', () => {
     expect(told()).toEqual([10])
   })
 
-  test('a second one is refused with words', async () => {
+  test('a second reclaim is refused with ALREADY_EXISTS', async () => {
     const admin: StorageAdmin = {
       ...slowStore().admin,
       reclaim: () => Promise.reject(invalid('under way already', 'exists')),
@@ -131,7 +131,7 @@ describe('a reclaim', () => {
     ['a goal below nothing', [0x08, ...Array(9).fill(0xff), 1]],
     ['two goals', [0x08, 1, 0x10, 1]],
     ['bytes that are no request', [0xff]],
-  ])('%s is refused before anything goes', async (_, bytes) => {
+  ])('%s is refused with INVALID_ARGUMENT before anything is freed', async (_, bytes) => {
     const store = slowStore()
     const { ended } = reclaiming(store.admin, Uint8Array.from(bytes))
     await expect(ended).rejects.toMatchObject({ code: STATUS.invalidArgument })

@@ -11,8 +11,8 @@ import { reportingFaults } from '../report-faults.ts'
 /** The operator's view of a store. */
 export interface StorageAdmin {
   figures(): Promise<StorageFigures>
-  /** One at a time: throws `exists` when one is under way. Stops, and throws `cancelled`, when the signal says so. */
-  reclaim(wish: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
+  /** One at a time: throws `exists` when one is under way. Stops, and throws `cancelled`, when the signal aborts. */
+  reclaim(request: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
 }
 
 interface ReclaimListener {
@@ -40,10 +40,10 @@ export const storageAdmin = (admin: StorageAdmin): Service =>
     },
   })
 
-/** A slow caller hears less often, and nothing piles up for it; the last word always comes. */
+/** A slow client gets fewer progress messages, and none are buffered; it always gets the last one. */
 async function reclaim(
   admin: StorageAdmin,
-  wish: ReclaimRequest,
+  request: ReclaimRequest,
   { out, call }: { readonly out: Outgoing; readonly call: ServerCall },
 ): Promise<void> {
   let isBehind = false
@@ -54,9 +54,9 @@ async function reclaim(
       () => {
         isBehind = false
       },
-      () => {}, // the call is over, and its signal says so
+      () => {}, // the call has ended, and its signal is aborted
     )
   }
-  const done = await admin.reclaim(wish, { signal: call.signal, progress })
+  const done = await admin.reclaim(request, { signal: call.signal, progress })
   out.write(reclaimProgressToProto(done))
 }

@@ -2,7 +2,7 @@ import { FaultError } from '../../../base/fault.ts'
 import type { ClientStreamingMethod, Method, ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
 import { askForLeases } from '../../../services/workers/ask-for-leases.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
-import { leaseMessages } from '../../../services/workers/lease-messages.ts'
+import { leaseMessages } from '../../../services/workers/leases.ts'
 import { polledSession } from '../../../services/workers/polled-session.ts'
 import { takeReport } from '../../../services/workers/task-reports.ts'
 import {
@@ -11,28 +11,27 @@ import {
   type WorkerSessionsOptions,
 } from '../../../services/workers/worker-sessions.ts'
 import { heartbeatAnswerToProto, heartbeatFromProto, unregisterFromProto } from '../../../wire/workers/heartbeat.ts'
-import { leaseQuestionFromProto, leasesToProto } from '../../../wire/workers/lease.ts'
+import { leaseRequestFromProto, leasesToProto } from '../../../wire/workers/lease-stream.ts'
 import { registrationFromProto } from '../../../wire/workers/registration.ts'
+import { outputPieceFromProto, taskUpdateFromProto } from '../../../wire/workers/report.ts'
 import {
   foundStageToProto,
   keptStageFromProto,
   stageQuestionFromProto,
   stageTaken,
 } from '../../../wire/workers/stage.ts'
-import { taskUpdateFromProto } from '../../../wire/workers/status.ts'
-import { outputPieceFromProto } from '../../../wire/workers/stream.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { streamLeases } from './stream-leases.ts'
 
-/** The seed of this protocol names no package: both are what its readers come up with. */
+/** The published protocol names no package: its implementations use one of these two. */
 const SCHEDULER_NAMES = ['expbuild.worker.v1.WorkerScheduler', 'build.bazel.remote.execution.v2.WorkerScheduler']
 const LINK_NAME = 'windlass.worker.v1.WorkerLink'
 
 const NOTHING = new Uint8Array()
-/** So much before its caller's deadline a poll is answered: an answer that comes too late would be a lease lost. */
+/** A poll is answered this long before the caller's deadline: a later answer would lose its lease. */
 const ANSWER_AHEAD_MS = 500
 
-/** Workers, as expbuild's protocol and our own stream have them. */
+/** The worker services: expbuild's polling protocol and our own stream. */
 export function workersDoor(options: WorkerSessionsOptions): Service[] {
   const door = openWorkerSessions(options)
   const methods: Record<string, Method> = {
@@ -70,25 +69,25 @@ const registerWorker = (door: WorkerSessions): UnaryMethod => ({
 const leaseTask = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
-    const { worker, tasks, waitSeconds } = leaseQuestionFromProto(bytes)
+    const { worker, tasks, waitSeconds } = leaseRequestFromProto(bytes)
     const session = door.sessionOf(worker)
     if (session === undefined) throw notRegistered(worker)
-    const waitMs = patience(door, waitSeconds * 1000, call)
+    const waitMs = pollMs(door, waitSeconds * 1000, call)
     const leases = await askForLeases(door, { worker, tasks, waitMs }, call)
-    const words = leaseMessages(leases, {
-      desk: door.desk,
+    const messages = leaseMessages(leases, {
+      service: door.service,
       worker,
       wantsSpec: session.wantsSpec,
       now: door.clock.now(),
     })
-    for (const { attemptId, expiresAt } of words) session.attempts.given(attemptId, expiresAt)
-    return leasesToProto(words)
+    for (const { attemptId, expiresAt } of messages) session.attempts.given(attemptId, expiresAt)
+    return leasesToProto(messages)
   },
 })
 
-function patience({ longPollMs, clock }: WorkerSessions, wishedMs: number, { deadline }: ServerCall): number {
+function pollMs({ longPollMs, clock }: WorkerSessions, requestedMs: number, { deadline }: ServerCall): number {
   const untilDeadline = deadline === undefined ? longPollMs : deadline - clock.monotonic() - ANSWER_AHEAD_MS
-  return Math.max(0, Math.min(wishedMs, longPollMs, untilDeadline))
+  return Math.max(0, Math.min(requestedMs, longPollMs, untilDeadline))
 }
 
 const updateTaskStatus = (door: WorkerSessions): UnaryMethod => ({
@@ -115,7 +114,7 @@ const reportHeartbeat = (door: WorkerSessions): UnaryMethod => ({
       ...(load !== undefined && { load }),
       ...(preempted && { preempted }),
     }
-    if (!(await door.desk.heartbeat(worker, pulse))) throw notRegistered(worker)
+    if (!(await door.service.heartbeat(worker, pulse))) throw notRegistered(worker)
     return heartbeatAnswerToProto(session.answer())
   },
 })
@@ -124,16 +123,16 @@ const unregisterWorker = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const worker = unregisterFromProto(bytes)
-    if (!(await door.desk.unregister(worker))) throw notRegistered(worker)
+    if (!(await door.service.unregister(worker))) throw notRegistered(worker)
     return NOTHING
   },
 })
 
-const reportOutput = ({ desk }: WorkerSessions): ClientStreamingMethod => ({
+const reportOutput = ({ service }: WorkerSessions): ClientStreamingMethod => ({
   kind: 'clientStreaming',
   keepsNothing: true,
   async handle(requests) {
-    for await (const message of requests) await desk.output(outputPieceFromProto(message))
+    for await (const message of requests) await service.output(outputPieceFromProto(message))
     return NOTHING
   },
 })

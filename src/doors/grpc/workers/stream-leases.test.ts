@@ -5,7 +5,7 @@ import { createServer } from '../../../grpc/server/server.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { heldBytes } from '../../../testing/held-memory.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { serverMessageFromProto, workerMessageToProto } from '../../../wire/workers/stream.ts'
+import { serverMessageFromProto, workerMessageToProto } from '../../../wire/workers/lease-stream.ts'
 import { workersDoor } from './door.ts'
 
 const MESSAGES = 20_000
@@ -28,7 +28,7 @@ async function workersStream() {
   const clock = manualClock()
   const engine = await createEngine({ journal: memoryJournal(), clock, newId: () => 'op', random: () => 0.5 })
   const timing = { now: clock.monotonic, after: clock.after }
-  const server = createServer({ services: workersDoor({ desk: engine.workers, clock }), timing })
+  const server = createServer({ services: workersDoor({ service: engine.workers, clock }), timing })
   const bound = await server.listen({ host: '127.0.0.1', port: 0 })
   if (!('port' in bound)) throw new Error('no port')
   const channel = createChannel({ address: { host: '127.0.0.1', port: bound.port }, timing })
@@ -47,10 +47,10 @@ async function workersStream() {
   return { call, next }
 }
 
-/** Of an attempt that is not the worker’s: it is told to stop it, and so one knows that it was heard. */
+/** A report about an attempt of another worker: the server answers with a stop, which shows that it was processed. */
 const attemptId = `${'1-1'.padEnd(BYTES, '-')}.1-1`
 
-test('what a worker has said is not kept, however long its stream lasts', async () => {
+test('20,000 messages of a worker leave no memory in use', async () => {
   const { call, next } = await workersStream()
   const say = async (messages: number): Promise<void> => {
     for (let i = 0; i < messages; i++) {
@@ -58,7 +58,7 @@ test('what a worker has said is not kept, however long its stream lasts', async 
       expect(await next()).toEqual({ kind: 'stop', attemptId, why: 'superseded' })
     }
   }
-  await say(500) // for the compiler
+  await say(500) // warm up the JIT compiler
   const before = await heldBytes()
   await say(MESSAGES)
   expect((await heldBytes()) - before).toBeLessThan((MESSAGES * BYTES) / 8)

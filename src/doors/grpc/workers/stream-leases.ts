@@ -2,135 +2,145 @@ import { FaultError, invalid } from '../../../base/fault.ts'
 import type { BidiMethod, Incoming, Outgoing, ServerCall } from '../../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
-import { HeldAttempts } from '../../../services/workers/held-attempts.ts'
-import { leaseMessages } from '../../../services/workers/lease-messages.ts'
+import { HeldAttempts, leaseMessages } from '../../../services/workers/leases.ts'
 import { type DoorSession, standingOrders } from '../../../services/workers/polled-session.ts'
 import type { WorkerSessions } from '../../../services/workers/worker-sessions.ts'
+import {
+  type StreamServerMessage,
+  serverMessageToProto,
+  workerMessageFromProto,
+} from '../../../wire/workers/lease-stream.ts'
 import type { WorkerRegistration } from '../../../wire/workers/registration.ts'
-import { type StreamServerMessage, serverMessageToProto, workerMessageFromProto } from '../../../wire/workers/stream.ts'
 
-/** Bytes that a worker may leave unread: beyond them it counts as stalled, and its tasks go to other workers. */
+/**
+ * The maximum number of unread bytes of a worker. Beyond it the worker counts as stalled, and its tasks are assigned to
+ * other workers.
+ */
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024
 
-/** One stream is one registration: leases and orders go out as they come, until one of the two sides ends it. */
+/** One stream is one registration: the server sends leases and orders until one of the two sides closes the stream. */
 export const streamLeases = (door: WorkerSessions): BidiMethod => ({
   kind: 'bidi',
   async handle(requests, out, call) {
     const first = await requests.next()
-    const word = first && workerMessageFromProto(first)
-    if (word?.kind !== 'register') throw invalid('the first message of a stream must register its worker')
-    const { registration } = word
+    const message = first && workerMessageFromProto(first)
+    if (message?.kind !== 'register') throw invalid('the first message of a stream must register its worker')
+    const { registration } = message
     const ended = Promise.withResolvers<string>()
-    const session = streamedSession(door, registration, { line: lineTo(out, call), over: ended.resolve })
+    const session = streamedSession(door, registration, { writer: messageWriter(out, call), close: ended.resolve })
     if (door.ending.aborted) throw stopping()
     await door.register(describeWorker(registration, 'streams'), session)
     session.open()
-    const leave = (): void => ended.resolve('the server is stopping')
-    door.ending.addEventListener('abort', leave, { once: true })
-    const over = ended.promise.then(async (what) => {
-      throw await wordsFor(door, registration.worker, what)
+    const stop = (): void => ended.resolve('the server is stopping')
+    door.ending.addEventListener('abort', stop, { once: true })
+    const closed = ended.promise.then(async (what) => {
+      throw await closeReason(door, registration.worker, what)
     })
-    over.catch(() => {})
+    closed.catch(() => {})
     try {
-      // Raced once, and not a message at a time: each race would keep its message until the stream is over.
-      await Promise.race([hearWorker(door, requests, { worker: registration.worker, session }), over])
+      // One race for all messages: a race per message would keep each message in memory until the stream ends.
+      await Promise.race([receiveMessages(door, requests, { worker: registration.worker, session }), closed])
     } finally {
-      door.ending.removeEventListener('abort', leave)
-      if (!door.ending.aborted) door.desk.disconnected(registration.worker, session)
+      door.ending.removeEventListener('abort', stop)
+      if (!door.ending.aborted) door.service.disconnected(registration.worker, session)
       door.forget(session)
     }
   },
 })
 
-interface Spoken {
+interface StreamOwner {
   readonly worker: string
   readonly session: StreamedSession
 }
 
 /** Resolves when the worker half-closes its stream. Messages after the end of the stream are ignored. */
-async function hearWorker(door: WorkerSessions, requests: Incoming, { worker, session }: Spoken): Promise<void> {
+async function receiveMessages(
+  door: WorkerSessions,
+  requests: Incoming,
+  { worker, session }: StreamOwner,
+): Promise<void> {
   for (;;) {
-    const message = await requests.next()
-    if (message === undefined || session.isEnded) return
-    const said = workerMessageFromProto(message)
-    if (said?.kind === 'register') throw invalid('a stream registers its worker once')
-    if (said === undefined) continue
-    if (said.kind === 'input-taken') {
-      door.desk.inputTaken({ worker, attemptId: said.attemptId }, said.number)
+    const bytes = await requests.next()
+    if (bytes === undefined || session.isEnded) return
+    const message = workerMessageFromProto(bytes)
+    if (message?.kind === 'register') throw invalid('a stream registers its worker once')
+    if (message === undefined) continue
+    if (message.kind === 'input-taken') {
+      door.service.inputTaken({ worker, attemptId: message.attemptId }, message.number)
       continue
     }
-    session.attempts.begun(said.attemptId)
-    // When it does not count any more, the worker is told to stop it.
-    await door.desk.started(worker, said.attemptId)
+    session.attempts.begun(message.attemptId)
+    // If the attempt was superseded, the engine sends the worker a stop message.
+    await door.service.started(worker, message.attemptId)
   }
 }
 
-/** Two workers of one name would take it from each other for ever: the one that came first has to give up. */
-async function wordsFor({ desk, ending }: WorkerSessions, worker: string, what: string): Promise<Error> {
+/** Two workers with one name would replace each other forever: ABORTED makes the first one exit. */
+async function closeReason({ service, ending }: WorkerSessions, worker: string, what: string): Promise<Error> {
   if (ending.aborted) return stopping()
-  if ((await desk.list()).some((other) => other.worker === worker))
+  if ((await service.list()).some((other) => other.worker === worker))
     return new GrpcError(STATUS.aborted, `another worker has registered as ${worker.slice(0, 200)}`)
   return new FaultError({ kind: 'unavailable', what })
 }
 
 const stopping = (): FaultError => new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
 
-interface Line {
-  send(word: StreamServerMessage): void
+interface MessageWriter {
+  send(message: StreamServerMessage): void
 }
 
-/** Throws when the stream is closed: the lease is then returned. */
-function lineTo(out: Outgoing, call: ServerCall): Line {
+/** `send` throws when the stream is closed: the engine then returns the lease to the queue. */
+function messageWriter(out: Outgoing, call: ServerCall): MessageWriter {
   let unread = 0
   return {
-    send(word) {
-      if (call.cancelled) throw new Error('the stream is gone')
-      if (unread > MOST_UNREAD_BYTES) throw new Error('the worker does not read what it is sent')
-      const message = serverMessageToProto(word)
-      if (out.write(message)) return
+    send(message) {
+      if (call.cancelled) throw new Error('the stream is closed')
+      if (unread > MOST_UNREAD_BYTES) throw new Error('the worker does not read its stream')
+      const bytes = serverMessageToProto(message)
+      if (out.write(bytes)) return
       const isFirst = unread === 0
-      unread += message.length
+      unread += bytes.length
       if (!isFirst) return
       out.drained().then(
         () => {
           unread = 0
         },
-        () => {}, // the call is over
+        () => {}, // the call has ended
       )
     },
   }
 }
 
 interface StreamedSession extends DoorSession {
-  /** Says that it is registered, and what has come up since. */
+  /** Sends that the worker is registered, then the messages that were queued until then. */
   open(): void
-  /** Another stream has its place. */
+  /** Another stream has registered the same worker. */
   readonly isEnded: boolean
 }
 
 interface StreamParts {
-  readonly line: Line
-  readonly over: (what: string) => void
+  readonly writer: MessageWriter
+  readonly close: (what: string) => void
 }
 
 function streamedSession(
   door: WorkerSessions,
   { worker, wantsSpec, running }: WorkerRegistration,
-  { line, over }: StreamParts,
+  { writer, close }: StreamParts,
 ): StreamedSession {
   const attempts = new HeldAttempts(running)
   const standing = standingOrders()
   let waiting: StreamServerMessage[] | undefined = []
   let isEnded = false
-  const send = (word: StreamServerMessage): void => {
-    if (waiting === undefined) line.send(word)
-    else waiting.push(word)
+  const send = (message: StreamServerMessage): void => {
+    if (waiting === undefined) writer.send(message)
+    else waiting.push(message)
   }
-  const trySend = (word: StreamServerMessage): void => {
+  const trySend = (message: StreamServerMessage): void => {
     try {
-      send(word)
+      send(message)
     } catch {
-      // It will hear it with its next heartbeat, or has lost its tasks already.
+      // The response to the next heartbeat repeats it, or the worker has lost its tasks already.
     }
   }
   const session: StreamedSession = {
@@ -144,12 +154,12 @@ function streamedSession(
     },
     answer: () => ({ ...standing.answer(), cancel: attempts.toCancel }),
     open() {
-      const words = waiting ?? []
+      const messages = waiting ?? []
       waiting = undefined
-      for (const word of [{ kind: 'registered' } as const, ...words]) trySend(word)
+      for (const message of [{ kind: 'registered' } as const, ...messages]) trySend(message)
     },
     lease(given) {
-      const leases = leaseMessages(given, { desk: door.desk, worker, wantsSpec, now: door.clock.now() })
+      const leases = leaseMessages(given, { service: door.service, worker, wantsSpec, now: door.clock.now() })
       if (leases.length > 0) send({ kind: 'leases', leases })
       for (const { attemptId, expiresAt } of leases) attempts.given(attemptId, expiresAt)
     },
@@ -163,10 +173,10 @@ function streamedSession(
       standing.take(order)
       trySend({ kind: 'order', order })
     },
-    over(what) {
+    close(what) {
       isEnded = true
       door.forget(session)
-      over(what)
+      close(what)
     },
   }
   return session

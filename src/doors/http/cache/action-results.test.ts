@@ -40,8 +40,8 @@ const put = (path: string, body: Uint8Array, headers: Record<string, string> = {
   fetch(`${cache.url}${path}`, { method: 'PUT', body: Uint8Array.from(body), headers })
 const bytesIn = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
-describe('a result', () => {
-  test('that no client can use is refused', async () => {
+describe('ActionResult over HTTP', () => {
+  test('a result with an invalid output path, or with stdout that contradicts its digest, is refused with 400', async () => {
     const digest = await putOne(store, Buffer.from('an output'))
     const { hash } = newAction()
     for (const path of ['../x', 'a\0b', '']) {
@@ -53,7 +53,7 @@ describe('a result', () => {
     expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
   })
 
-  test('that was put is got again, while its outputs are there', async () => {
+  test('a result is returned while its outputs are stored', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(withFile(await putOne(store, Buffer.from('an output'))))
     expect((await put(`/ac/${hash}`, bytes)).status).toBe(200)
@@ -64,7 +64,7 @@ describe('a result', () => {
     expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(bytes.length), ''])
   })
 
-  test('is not there before, nor with an output missing, nor when it is a failure', async () => {
+  test('an unknown action, a result with a missing output and a failed one are 404', async () => {
     const results = [withFile(digestOf(Buffer.from('never uploaded'))), { ...NOTHING, exitCode: 1 }]
     for (const result of results) {
       const { hash } = newAction()
@@ -77,7 +77,7 @@ describe('a result', () => {
     }
   })
 
-  test('belongs to its instance', async () => {
+  test('a result belongs to its instance', async () => {
     const { hash } = newAction()
     await put(`/team/linux/ac/${hash}`, actionResultToProto(NOTHING))
     const statuses = ['/team/linux', '/team', '', '/team/linux/x'].map(
@@ -87,7 +87,7 @@ describe('a result', () => {
   })
 
   test.each(['', '/team', '/team/linux', '/ac', '/team/ac', '/cas/ac'])(
-    'is found whatever its hash begins with, for the instance "%s"',
+    'a result is found whatever its hash begins with, "ac" included, in the instance "%s"',
     async (instance) => {
       for (const start of ['ac', 'acac', 'ca', 'cac', '00']) {
         const hash = start + digestOf(Buffer.from(`${instance} ${start}`)).hash.slice(start.length)
@@ -99,7 +99,7 @@ describe('a result', () => {
     },
   )
 
-  test('that is no ActionResult is refused in words, and what was there stays', async () => {
+  test('bytes that are no ActionResult are refused with 400, and the stored result stays', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(NOTHING)
     await put(`/ac/${hash}`, bytes)
@@ -111,14 +111,14 @@ describe('a result', () => {
     expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(bytes)).toBe(true)
   })
 
-  test('is taken with any content type', async () => {
+  test('a result is accepted with any content type', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(NOTHING)
     expect((await put(`/ac/${hash}`, bytes, { 'content-type': 'application/octet-stream' })).status).toBe(200)
     expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(bytes)).toBe(true)
   })
 
-  test('that is packed or far too large is refused', async () => {
+  test('a compressed result is refused with 415, and one of 9 MB with 413', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(NOTHING)
     expect((await put(`/ac/${hash}`, bytes, { 'content-encoding': 'zstd' })).status).toBe(415)
@@ -129,13 +129,13 @@ describe('a result', () => {
   })
 })
 
-describe('a value that is no message', () => {
+describe('value that is no ActionResult', () => {
   const zip = Buffer.from('PK\x03\x04 an archive of sccache')
   const gzip = Buffer.concat([Buffer.of(0x1f, 0x8b, 8), Buffer.alloc(100_000, 'an archive of Gradle ')])
   const send = (path: string, body: Uint8Array) =>
     put(path, body, { 'content-type': 'application/vnd.gradle.build-cache-artifact.v2' })
 
-  test('is stored under any key and returned as it was, by its newest bytes', async () => {
+  test('a value is stored under any key and returned unchanged, and a second PUT replaces it', async () => {
     for (const key of [newAction().hash, '0123456789abcdef0123456789abcdef', '0'.repeat(40)]) {
       for (const value of [zip, gzip]) {
         expect((await fetch(`${cache.url}/ac/${key}`)).status).toBe(value === zip ? 404 : 200)
@@ -149,14 +149,14 @@ describe('a value that is no message', () => {
     }
   })
 
-  test('belongs to its instance', async () => {
+  test('a value belongs to its instance', async () => {
     const { hash } = newAction()
     await send(`/team/ac/${hash}`, zip)
     expect((await fetch(`${cache.url}/team/ac/${hash}`)).status).toBe(200)
     expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
   })
 
-  test('is never made of a malformed ActionResult that some parser accepts', async () => {
+  test('a malformed ActionResult is refused with 400 and not stored as a value', async () => {
     const { hash } = newAction()
     const outside = actionResultToProto(withFile(digestOf(Buffer.from('x'))))
     const wrongType = Buffer.concat([outside, Buffer.of(0x40, 1)])
@@ -165,7 +165,7 @@ describe('a value that is no message', () => {
   })
 })
 
-describe('with the Remote Execution API beside it', () => {
+describe('HTTP cache beside the Remote Execution API', () => {
   /** Digest { hash, size_bytes }, of sizes below 128. */
   const digestBytes = ({ hash, size }: Digest) =>
     Buffer.concat([Buffer.of(0x0a, 64), Buffer.from(hash), Buffer.of(0x10, size)])
@@ -173,7 +173,7 @@ describe('with the Remote Execution API beside it', () => {
   const unary = async (method: ReturnType<typeof getActionResult>, request: Uint8Array) =>
     Buffer.from((await method.handle(request, fakeCall())) as Uint8Array)
 
-  test('what one wrote, the other reads', async () => {
+  test('a result written by HTTP is read by gRPC, and the reverse', async () => {
     const digest = newAction()
     const { hash } = digest
     const bytes = actionResultToProto(NOTHING)
@@ -193,7 +193,7 @@ describe('with the Remote Execution API beside it', () => {
     })
   })
 
-  test('a result without a maker gets one on either way, so that it is never empty', async () => {
+  test('a result without a worker is stored with the worker "unknown", so that it is never empty', async () => {
     const { hash } = newAction()
     expect((await put(`/ac/${hash}`, Buffer.alloc(0))).status).toBe(200)
     const kept = actionResultFromProto(await bytesIn(await fetch(`${cache.url}/ac/${hash}`)), 'sha256')

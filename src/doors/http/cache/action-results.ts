@@ -3,14 +3,12 @@ import { HTTPException } from 'hono/http-exception'
 import { FaultError } from '../../../base/fault.ts'
 import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
 import type { CacheTools } from './cache-tools.ts'
-import { formOfBody } from './content-codings.ts'
 import { isOpaqueValue, putValue, sendValue } from './opaque-value.ts'
-import { ownTurn } from './own-turn.ts'
-import { type CacheName, cacheNameIn } from './request.ts'
+import { type CacheName, cacheNameIn, formOfBody, ownTurn } from './request.ts'
 
 const MOST_RESULT_BYTES = 8 * 1024 * 1024
 
-/** GET and HEAD of /ac/<hash>: a result, if its outputs are all there, else an opaque value. */
+/** GET and HEAD of /ac/<hash>: a result if all its outputs exist, otherwise an opaque value. */
 export async function getResult(c: Context, tools: CacheTools): Promise<Response> {
   const name = cacheNameIn(c, tools.instances)
   const { instanceName, instance, fn, hash } = name

@@ -4,13 +4,10 @@ import type { Digest } from '../../../base/digest.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { BlobReader, BlobStore } from '../../../storage/blob-store.ts'
 import { outgoingPieces } from '../server/outgoing-pieces.ts'
-import { type ByteRange, byteRangeIn } from './byte-range.ts'
 import type { CacheTools } from './cache-tools.ts'
-import { acceptsZstd } from './content-codings.ts'
-import { ownTurn } from './own-turn.ts'
-import { cacheNameIn } from './request.ts'
+import { acceptsZstd, type ByteRange, byteRangeIn, cacheNameIn, ownTurn } from './request.ts'
 
-/** Up to here an answer is sent in one go: a stream costs more than the bytes. */
+/** A response up to this size is sent in one piece: a stream costs more than the bytes. */
 const WHOLE_BYTES = 64 * 1024
 
 /** GET and HEAD of /cas/<hash>. */
@@ -38,13 +35,13 @@ export async function sendBlob(
   const headers = headersOf(digest)
   if (c.req.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(digest.size) })
 
-  const range = wantedRange(c, digest)
+  const range = requestedRange(c, digest)
   if (range === 'beyond') return beyond(c, digest)
   const wanted = range === undefined ? { offset: 0 } : { offset: range.first, limit: range.last - range.first + 1 }
   const acceptZstd = range === undefined && acceptsZstd(c.req.header('accept-encoding'))
   const reader = await blobs.read(digest, { ...wanted, acceptZstd }, c.req.raw.signal)
   if (reader === undefined) return undefined
-  // The length of stored zstd is unknown: that answer ends with its last chunk.
+  // The length of stored zstd is unknown: that response ends with its last chunk.
   if (reader.form === 'zstd') return c.body(streamed(c, reader, tools), 200, { ...headers, 'content-encoding': 'zstd' })
   const length = range === undefined ? digest.size : range.last - range.first + 1
   const body = length <= WHOLE_BYTES ? await gathered(reader) : streamed(c, reader, tools)
@@ -55,7 +52,7 @@ export async function sendBlob(
   })
 }
 
-/** The hash is the best validator there is; what it names never changes. */
+/** The hash is a strong validator: the bytes that it names never change. */
 const headersOf = ({ hash }: Digest) => ({
   'content-type': 'application/octet-stream',
   'accept-ranges': 'bytes',
@@ -63,8 +60,8 @@ const headersOf = ({ hash }: Digest) => ({
   vary: 'Accept-Encoding',
 })
 
-/** With an If-Range that is not ours, the range is of something else, and the whole is sent. */
-function wantedRange(c: Context, { hash, size }: Digest): ByteRange | 'beyond' | undefined {
+/** An If-Range with another validator means a range of other content: the whole blob is sent. */
+function requestedRange(c: Context, { hash, size }: Digest): ByteRange | 'beyond' | undefined {
   const condition = c.req.header('if-range')
   if (condition !== undefined && condition !== `"${hash}"`) return undefined
   return byteRangeIn(c.req.header('range'), size)

@@ -4,19 +4,18 @@ import { digestListOf } from '../../../base/digest-list.ts'
 import { parseSize } from '../../../base/digest-text.ts'
 import { invalid } from '../../../base/fault.ts'
 import type { BlobWriter, StoredForm } from '../../../storage/blob-store.ts'
-import { areHeld } from '../../../storage/held.ts'
+import { areHeld } from '../../../storage/read-blobs.ts'
 import { bodyPieces, withLongStart } from '../server/body-pieces.ts'
 import type { CacheTools } from './cache-tools.ts'
-import { formOfBody } from './content-codings.ts'
-import { cacheNameIn } from './request.ts'
+import { cacheNameIn, formOfBody } from './request.ts'
 import { ZSTD_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
 
-/** How large the blob is, where the body's own length does not tell; other caches know it by the same name. */
+/** The size of the blob, when the length of the body is another; other caches use the same header. */
 const SIZE_HEADER = 'x-digest-sizebytes'
 
 /**
- * PUT of /cas/<hash>. The bytes go to the store as they come, and are there for others only once they have turned out
- * to be what the hash says.
+ * PUT of /cas/<hash>. The bytes are written to the store as they arrive; the blob becomes readable when its hash has
+ * been verified.
  */
 export async function putBlob(c: Context, { instances, clock, maxBlobBytes }: CacheTools): Promise<Response> {
   const { instance, fn, hash } = cacheNameIn(c, instances)
@@ -34,16 +33,16 @@ export async function putBlob(c: Context, { instances, clock, maxBlobBytes }: Ca
 }
 
 function sizeOf(c: Context, form: StoredForm, first: Uint8Array): number {
-  const said = sizeIn(c, SIZE_HEADER)
+  const stated = sizeIn(c, SIZE_HEADER)
   const length = form === 'identity' ? sizeIn(c, 'content-length') : undefined
-  if (said !== undefined && length !== undefined && said !== length) {
-    throw invalid(`X-Digest-SizeBytes says ${said} bytes and Content-Length ${length}`)
+  if (stated !== undefined && length !== undefined && stated !== length) {
+    throw invalid(`X-Digest-SizeBytes says ${stated} bytes and Content-Length ${length}`)
   }
-  const size = said ?? length ?? (form === 'zstd' ? zstdContentSize(first) : undefined)
+  const size = stated ?? length ?? (form === 'zstd' ? zstdContentSize(first) : undefined)
   if (size !== undefined) return size
   const message =
     form === 'zstd'
-      ? 'The size of the blob is not known: say it in X-Digest-SizeBytes, or pack it as one frame that has its size'
+      ? 'The size of the blob is not known: send it in X-Digest-SizeBytes, or compress the blob as one frame that states its size'
       : 'The size of the blob is not known: send Content-Length or X-Digest-SizeBytes'
   throw new HTTPException(411, { message })
 }
@@ -66,7 +65,9 @@ async function take(first: Uint8Array, rest: AsyncIterable<Uint8Array>, writer: 
   }
 }
 
-/** Nothing is done with what is there already. But its sender goes on sending, and may not be listening. */
+/**
+ * Reads and drops the body of a blob that the store has: the client sends it to the end before it reads the response.
+ */
 async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of pieces);
 }

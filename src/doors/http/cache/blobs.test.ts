@@ -38,12 +38,12 @@ const bytesIn = async (answer: Response) => Buffer.from(await answer.arrayBuffer
 const raw = (line: string, headers: readonly string[] = [], body = '') =>
   askRaw(cache.address, [`${line} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers], body)
 
-describe('a blob', () => {
+describe('blob', () => {
   test.each([
     ['small', small],
     ['large', big],
     ['empty', Buffer.alloc(0)],
-  ])('that is %s is put and got by its hash', async (_, bytes) => {
+  ])('a %s blob is stored and returned by its hash', async (_, bytes) => {
     const path = `/cas/${hashOf(bytes)}`
     expect((await put(path, bytes)).status).toBe(200)
     const answer = await get(path)
@@ -53,12 +53,12 @@ describe('a blob', () => {
     expect((await put(path, bytes)).status).toBe(200)
   })
 
-  test('the empty one is there without being put', async () => {
+  test('the empty blob is present without an upload', async () => {
     const answer = await get(`/cas/${hashOf(Buffer.alloc(0))}`)
     expect([answer.status, (await bytesIn(answer)).length]).toEqual([200, 0])
   })
 
-  test('that is not there is said to be so in a line of text', async () => {
+  test('a missing blob is 404 with one line of text', async () => {
     const hash = hashOf(Buffer.from('never'))
     const answer = await get(`/cas/${hash}`)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/plain; charset=UTF-8'])
@@ -66,13 +66,13 @@ describe('a blob', () => {
     expect((await fetch(`${cache.url}/cas/${hash}`, { method: 'HEAD' })).status).toBe(404)
   })
 
-  test('HEAD tells its size, and nothing else comes', async () => {
+  test('HEAD returns the size, without a body', async () => {
     await put(`/cas/${hashOf(big)}`, big)
     const answer = await raw(`HEAD /cas/${hashOf(big)}`)
     expect([answer.status, answer.headers['content-length'], answer.body]).toEqual([200, '3000000', ''])
   })
 
-  test('of any function is known by the length of its hash, and of equal lengths by the instance', async () => {
+  test('the length of the hash selects the digest function, and the instance selects among equal lengths', async () => {
     for (const fn of ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const) {
       const bytes = random.bytes(500)
       const digest = digestOf(bytes, fn)
@@ -87,7 +87,7 @@ describe('a blob', () => {
     expect((await get(`/cas/${blake3.hash}`)).status).toBe(404)
   })
 
-  test('under a name that cannot be is refused in words', async () => {
+  test('an invalid hash or instance name is refused with 400', async () => {
     for (const hash of ['abc', 'x'.repeat(64), hashOf(small).toUpperCase(), `${hashOf(small)}0`]) {
       for (const answer of [await get(`/cas/${hash}`), await put(`/cas/${hash}`, small)]) {
         expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('is not a hash')])
@@ -100,8 +100,8 @@ describe('a blob', () => {
   })
 })
 
-describe('what is put', () => {
-  test('and is not what its hash says is refused in words, and not kept', async () => {
+describe('PUT', () => {
+  test('bytes that do not match their hash are refused with 400 and not stored', async () => {
     for (const bytes of [small, big]) {
       const digest = digestOf(Buffer.concat([bytes, Buffer.from('!')]))
       const answer = await put(`/cas/${digest.hash}`, bytes)
@@ -110,7 +110,7 @@ describe('what is put', () => {
     }
   })
 
-  test('in chunks says how large it is, or is asked to', async () => {
+  test('a chunked upload must state its size in X-Digest-SizeBytes, or is refused with 411', async () => {
     const bytes = Buffer.from('in chunks')
     const path = `PUT /cas/${hashOf(bytes)}`
     const body = `${bytes.length.toString(16)}\r\n${bytes}\r\n0\r\n\r\n`
@@ -123,7 +123,7 @@ describe('what is put', () => {
     expect(await holds(store, digestOf(bytes))).toBe(true)
   })
 
-  test('and says two different sizes is refused', async () => {
+  test('two different sizes in the headers are refused with 400', async () => {
     const bytes = Buffer.from('two sizes')
     const answer = await put(`/cas/${hashOf(bytes)}`, bytes, { 'x-digest-sizebytes': '5' })
     expect([answer.status, await answer.text()]).toEqual([
@@ -132,7 +132,7 @@ describe('what is put', () => {
     ])
   })
 
-  test('and breaks off is not kept', async () => {
+  test('an upload that breaks off is not stored', async () => {
     const bytes = random.bytes(200_000)
     const socket = await openRaw(cache.address)
     socket.write(`PUT /cas/${hashOf(bytes)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n`)
@@ -141,7 +141,7 @@ describe('what is put', () => {
     expect(await store.find('sha256', hashOf(bytes))).toBeUndefined()
   })
 
-  test('is taken with any content type, as ccache, sccache and Gradle send one', async () => {
+  test('a blob is accepted with any content type, as ccache, sccache and Gradle send them', async () => {
     for (const type of ['application/octet-stream', 'application/x-www-form-urlencoded', 'application/json']) {
       const bytes = Buffer.from(`a blob sent as ${type}`)
       expect((await put(`/cas/${hashOf(bytes)}`, bytes, { 'content-type': type })).status).toBe(200)
@@ -149,7 +149,7 @@ describe('what is put', () => {
     }
   })
 
-  test('by a page from elsewhere, or under a name that is not ours, is refused before it is looked at', async () => {
+  test('a foreign Origin and a foreign Host are refused with 403, and nothing is stored', async () => {
     const bytes = Buffer.from('from elsewhere')
     const path = `/cas/${hashOf(bytes)}`
     expect((await put(path, bytes, { origin: 'https://evil.example' })).status).toBe(403)
@@ -164,7 +164,7 @@ describe('what is put', () => {
     expect(await holds(store, digestOf(bytes))).toBe(false)
   })
 
-  test('and is larger than any blob may be is refused at once', async () => {
+  test('a blob above the size limit is refused with 413 by its headers', async () => {
     const answer = await raw(`PUT /cas/${hashOf(small)}`, ['Content-Length: 9999999999999'], 'x')
     expect(answer.status).toBe(413)
     expect(
@@ -179,8 +179,8 @@ describe('what is put', () => {
   })
 })
 
-describe('a range', () => {
-  test('is all that is sent', async () => {
+describe('Range', () => {
+  test('only the requested range is sent, with 206', async () => {
     for (const bytes of [small, big]) {
       await put(`/cas/${hashOf(bytes)}`, bytes)
       const { length } = bytes
@@ -197,13 +197,13 @@ describe('a range', () => {
     }
   })
 
-  test('past the end is told where the end is', async () => {
+  test('a range past the end is 416 with the size of the blob', async () => {
     await put(`/cas/${hashOf(small)}`, small)
     const answer = await get(`/cas/${hashOf(small)}`, { range: 'bytes=1000-' })
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */1000'])
   })
 
-  test('of something else is the whole', async () => {
+  test('If-Range with another ETag returns the whole blob', async () => {
     await put(`/cas/${hashOf(small)}`, small)
     const ask = (condition: string) => get(`/cas/${hashOf(small)}`, { range: 'bytes=0-9', 'if-range': condition })
     expect((await ask('"other"')).status).toBe(200)
@@ -212,7 +212,7 @@ describe('a range', () => {
 })
 
 describe('zstd', () => {
-  test('is kept as it came, and sent so to those who take it', async () => {
+  test('a blob uploaded as zstd is stored as received and sent unchanged to clients that accept zstd', async () => {
     const zstd = zstdCompressSync(text)
     const path = `/cas/${hashOf(text)}`
     expect((await put(path, zstd, { 'content-encoding': 'zstd' })).status).toBe(200)
@@ -231,18 +231,18 @@ describe('zstd', () => {
     expect([part.status, await part.text()]).toEqual([206, text.subarray(10, 20).toString()])
   })
 
-  test('that does not say how large it is needs a word more', async () => {
+  test('zstd of several frames needs X-Digest-SizeBytes', async () => {
     const bytes = random.bytes(100_000)
     const zstd = Buffer.concat([zstdCompressSync(bytes.subarray(0, 500)), zstdCompressSync(bytes.subarray(500))])
     const path = `/cas/${hashOf(bytes)}`
     const coding = { 'content-encoding': 'zstd' }
-    const wrong = await put(path, zstd, coding) // the first frame's size is not that of the whole
+    const wrong = await put(path, zstd, coding) // the size of the first frame is not the size of the blob
     expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('do not match')])
     expect((await put(path, zstd, { ...coding, 'x-digest-sizebytes': '100000' })).status).toBe(200)
     expect((await bytesIn(await get(path))).equals(bytes)).toBe(true)
   })
 
-  test('that is none, or of something else, is refused', async () => {
+  test('data that is not zstd, or decompresses to another blob, is refused', async () => {
     const bytes = Buffer.from('never in zstd')
     for (const body of [bytes, zstdCompressSync(small), Buffer.alloc(0)]) {
       const answer = await put(`/cas/${hashOf(bytes)}`, body, { 'content-encoding': 'zstd' })
@@ -251,7 +251,7 @@ describe('zstd', () => {
     expect(await holds(store, digestOf(bytes))).toBe(false)
   })
 
-  test('is the only coding that is taken', async () => {
+  test('any other Content-Encoding is refused with 415', async () => {
     for (const coding of ['gzip', 'br', 'zstd, gzip', 'aws-chunked']) {
       const answer = await put(`/cas/${hashOf(small)}`, small, { 'content-encoding': coding })
       expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('Content-Encoding: zstd')])
@@ -259,7 +259,7 @@ describe('zstd', () => {
   })
 })
 
-test('a full store says so, and when to come back', async () => {
+test('a full store answers 507 with Retry-After', async () => {
   const { store: packs } = await openOn(forgetfulFiles(), { maxBytes: 2_000_000 })
   const full = await testCache(packs.space(0))
   try {
@@ -275,7 +275,7 @@ test('a full store says so, and when to come back', async () => {
   }
 })
 
-describe('of blobs that nobody takes', () => {
+describe('GET whose client does not read', () => {
   const size = 2 ** 30
   let state = { opened: 0, pieces: 0, ended: 0, answered: 0 }
   const meter = { started: () => () => void state.answered++ }
@@ -301,7 +301,7 @@ describe('of blobs that nobody takes', () => {
   afterAll(() => huge.close())
 
   const asking = `GET /cas/${hashOf(small)} HTTP/1.1\r\nHost: localhost\r\n\r\n`
-  /** Asks without listening, and comes back when nothing more happens. */
+  /** Sends requests without reading responses, and returns when no more pieces are read. */
   async function ask(requests: number): Promise<Socket> {
     state = { opened: 0, pieces: 0, ended: 0, answered: 0 }
     const socket = await openRaw(huge.address)
@@ -314,15 +314,15 @@ describe('of blobs that nobody takes', () => {
     return socket
   }
 
-  test('little is read, and nothing more once the caller has gone', async () => {
+  test('at most 40 pieces are read from the store, and none after the client disconnects', async () => {
     const socket = await ask(1)
-    expect(state.pieces).toBeLessThan(40) // what the two ends of a socket hold, and a few more
+    expect(state.pieces).toBeLessThan(40) // the buffers of both sockets, and a few more
     socket.destroy()
     while (state.ended === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(state.pieces).toBeLessThan(40)
   })
 
-  test('one is opened at a time, however many were asked for on the connection', async () => {
+  test('one blob is open at a time, with 500 pipelined requests on the connection', async () => {
     const socket = await ask(500)
     expect([state.opened, state.answered]).toEqual([1, 1])
     socket.destroy()
@@ -332,7 +332,7 @@ describe('of blobs that nobody takes', () => {
 })
 
 test.each([0, 1, 5, 20])(
-  'a blob that goes bad after %i pieces breaks the connection, so that nobody takes it for whole',
+  'a blob that fails after %i pieces closes the connection, so that no client takes it as complete',
   async (good) => {
     async function* failing(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < good; i++) yield Buffer.alloc(2 ** 19)
@@ -355,7 +355,7 @@ test.each([0, 1, 5, 20])(
   },
 )
 
-test('requests that come before earlier ones are answered get their answers in order', async () => {
+test('pipelined requests are answered in order', async () => {
   const blobs = [random.bytes(300_000), random.bytes(10), random.bytes(200_000)]
   for (const bytes of blobs) await put(`/cas/${hashOf(bytes)}`, bytes)
   const socket = await openRaw(cache.address)
@@ -378,7 +378,7 @@ test('requests are counted by route', async () => {
   ])
 })
 
-/** The body of an answer in chunks, from latin1. */
+/** The body of a chunked response, from latin1. */
 function unchunked(body: string): Buffer {
   const parts: string[] = []
   for (let at = 0; ; ) {

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { DEFAULT_REAPI_LIMITS } from '../../../services/instances/cache-limits.ts'
-import { ANY_TYPE, takes, UNTYPED } from '../server/body-rules.ts'
+import { ANY_TYPE, takes, UNTYPED } from '../server/request-rules.ts'
 import { getResult, putResult } from './action-results.ts'
 import { getBlob } from './blob-get.ts'
 import { putBlob } from './blob-put.ts'
@@ -12,20 +12,20 @@ import { plainError } from './problem.ts'
 export type HttpCacheOptions = Omit<CacheTools, 'maxBlobBytes' | 'gather'> & Partial<Pick<CacheTools, 'maxBlobBytes'>>
 
 /**
- * Up to the last segment of that name. The slash behind it is looked for here, since the router itself does not: it would
- * take the first letters of a hash that begins with `ac` for that segment.
+ * Matches up to the last segment of that name. The pattern includes the slash after the segment, because the router
+ * does not check it: it would match the first letters of a hash that begins with `ac`.
  */
 const instanceBefore = (segment: string): string => `/:instance{.+(?=/${segment}/)}`
 
-/** Packed, a blob may be a little larger than it is; how much larger is the store's to judge. */
+/** A compressed body may be a little larger than its blob; the store checks the exact limit. */
 const withSlack = (bytes: number): number => bytes * 1.25 + 1024 * 1024
 
 /**
- * The cache as Bazel's `--remote_cache=http://…` speaks it, to be hung on the HTTP door: `door.route('/', …)`. A last
- * segment that is a hash, `cas` or `ac` before it, and before that the name of the instance or nothing.
+ * The HTTP cache that Bazel uses with `--remote_cache=http://…`, as routes of the HTTP door: `door.route('/', …)`. A
+ * path ends with `cas` or `ac` and a hash; the name of the instance, if any, precedes them.
  *
- * Bazel sends bodies without a content type; ccache, sccache and Gradle send one. The routes accept any. A web page gains
- * nothing by that: a browser sends a preflight before each PUT to another origin, and the Origin rule rejects both.
+ * Bazel sends bodies without a content type; ccache, sccache and Gradle send one. The routes accept any. That is safe
+ * against web pages: a browser sends a preflight before each PUT to another origin, and the Origin rule rejects both.
  */
 export function httpCacheDoor(options: HttpCacheOptions): Hono {
   const tools = { maxBlobBytes: DEFAULT_REAPI_LIMITS.maxBlobBytes, gather: bodyGatherer(options.clock), ...options }

@@ -11,7 +11,7 @@ export interface GatheredBody {
   readonly hash: string
 }
 
-/** All bodies that are in memory at one time have at most this size together, however many connections send one. */
+/** The limit of all bodies in memory together, over all connections. */
 const MOST_BYTES = 256 * 1024 * 1024
 const RETRY_AFTER_MS = 5000
 

@@ -23,7 +23,7 @@ export interface TestCacheOptions extends Partial<HttpCacheOptions> {
   readonly door?: Partial<HttpDoorOptions>
 }
 
-/** The doors as a server has them, on a store of the test's choice. Instance `b3` takes bare hashes for BLAKE3. */
+/** The doors as in a server, on a store that the test chooses. Instance `b3` reads bare hashes as BLAKE3. */
 export async function testCache(store: BlobStore, { door, ...options }: TestCacheOptions = {}): Promise<TestCache> {
   const bulk = threadPool(1)
   const blobs = alwaysHoldingEmptyBlob(store)

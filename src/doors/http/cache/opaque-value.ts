@@ -12,12 +12,12 @@ import type { GatheredBody } from './gathered-body.ts'
 import type { CacheName } from './request.ts'
 
 /**
- * ccache, sccache and Gradle use /ac/ as a key-value store: their values are archives, not ActionResult messages. Such a
- * value becomes a blob, and a result of its own that names this blob, so that both are evicted together. The result
- * is stored under a key derived from the caller's key: a client of the Remote Execution API never receives it.
+ * ccache, sccache and Gradle use /ac/ as a key-value store: their values are archives, not ActionResult messages. The
+ * server stores such a value as a blob, and a result that names this blob, so that both are evicted together. The key
+ * of the result is derived from the caller's key, so a client of the Remote Execution API never receives it.
  *
- * Only bytes that no protobuf parser accepts, sent with a content type, are taken for a value. A malformed ActionResult
- * is therefore never stored as a value that a Bazel client would read at the same path.
+ * Only bytes that no protobuf parser accepts, sent with a content type, count as a value. So a malformed ActionResult
+ * is never stored as a value that a Bazel client would read at the same path.
  */
 export const isOpaqueValue = (c: Context, bytes: Uint8Array): boolean =>
   (c.req.header('content-type') ?? '') !== '' && cannotBeMessage(bytes)
@@ -28,7 +28,7 @@ export const MOST_VALUE_BYTES = 64 * 1024 * 1024
 export async function putValue(name: CacheName, { bytes, hash }: GatheredBody): Promise<void> {
   const { instance, instanceName } = name
   const digest = { fn: instance.unnamedFunction, hash, size: bytes.length }
-  // This process has just computed the hash, so the store that believes its caller will do.
+  // This process has just computed the hash, so a store that does not verify it is sufficient.
   await instance.blobs.writeMany(digestListOf(digest.fn, [digest]), [bytes])
   await instance.actions.put(instanceName, valueKey(name), actionResultToProto(resultNaming(digest)))
 }

@@ -1,9 +1,12 @@
-/** As much of a zstd frame as its header can take: magic, descriptor, window, dictionary id, content size. */
+/** The maximum size of a zstd frame header: magic, descriptor, window, dictionary id, content size. */
 export const ZSTD_HEADER_BYTES = 18
 
 const MAGIC = 0xfd2fb528
 const ID_BYTES = [0, 1, 2, 4] as const
-/** By the two bits that say so; what they do not say of small single segments is below. */
+/**
+ * The size of the content size field, indexed by the two bits of its flag. A single segment with flag 0 has 1 byte: see
+ * below.
+ */
 const SIZE_BYTES = [0, 2, 4, 8] as const
 
 /**

@@ -9,7 +9,7 @@ import { otherRunsOf } from './other-runs.ts'
 import { judge0Answer } from './response.ts'
 import { FIELDS_BY_DEFAULT } from './submission-fields.ts'
 
-/** Under which callbacks of submissions are known. */
+/** The name of Judge0's callback form. */
 export const JUDGE0_FORM = 'judge0'
 
 export interface Judge0FormOptions {
@@ -19,27 +19,27 @@ export interface Judge0FormOptions {
   readonly mostOutputBytes?: number
 }
 
-/** No task lives longer than that. */
+/** No task runs longer than this. */
 const LONGEST_MS = 24 * 3600_000
 
-/** A submission as Judge0 puts it at a callback's address: in Base64, when all of its runs are over. */
+/** The callback of Judge0: a PUT of the submission in Base64, when all of its runs have ended. */
 export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }: Judge0FormOptions): CallbackForm => ({
   method: 'PUT',
-  async ready(first, desk, signal) {
+  async ready(first, service, signal) {
     const scope = scopeOfServer(first)
-    for (const { id } of await otherRunsOf(scope, first, desk)) await untilOver(scope, id, { desk, signal })
+    for (const { id } of await otherRunsOf(scope, first, service)) await untilOver(scope, id, { service, signal })
   },
-  async body(first, desk) {
-    const wish = {
+  async body(first, service) {
+    const options = {
       fields: FIELDS_BY_DEFAULT,
       isBase64: true,
       limits: { ...JUDGE0_LIMITS, ...limits },
-      offers: desk.languages(),
+      offers: service.languages(),
       blobs: instances(first.request.instance).blobs,
       mostBytes: mostOutputBytes,
     }
     return JSON.stringify(
-      await judge0Answer({ first, others: await otherRunsOf(scopeOfServer(first), first, desk) }, wish),
+      await judge0Answer({ first, others: await otherRunsOf(scopeOfServer(first), first, service) }, options),
     )
   },
 })
@@ -47,14 +47,14 @@ export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }:
 /** The server itself sends callbacks, in the instance of the submission. */
 const scopeOfServer = ({ request }: SnippetStatus): CallScope => ({ caller: LOCAL_CALLER, instance: request.instance })
 
-/** One that is forgotten meanwhile is over, too. */
+/** A run that was deleted meanwhile counts as ended. */
 async function untilOver(
   scope: CallScope,
   id: string,
-  { desk, signal }: { desk: FormSnippets; signal: AbortSignal },
+  { service, signal }: { service: FormSnippets; signal: AbortSignal },
 ): Promise<SnippetStatus | undefined> {
   try {
-    return await desk.wait(scope, id, { ms: LONGEST_MS, signal })
+    return await service.wait(scope, id, { ms: LONGEST_MS, signal })
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'absent') return undefined
     throw error

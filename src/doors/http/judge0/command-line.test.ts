@@ -9,13 +9,13 @@ test.each([
   [`"" ''`, ['', '']],
   [`a\\ b "\\"q\\"" 'no\\thing' "x\\y"`, ['a b', '"q"', 'no\\thing', 'x\\y']],
   [`pre"fix"ed`, ['prefixed']],
-])('%j is what a shell makes of it', (line, words) => {
+])('%j is split as a shell does', (line, words) => {
   expect(splitCommandLine(line)).toEqual(words)
   const shell = execFileSync('bash', ['-c', `printf '%s\\0' ${line}`]).toString()
   if (words.length > 0) expect(shell.split('\0').slice(0, -1)).toEqual(words)
 })
 
-test('nothing is looked up, and a quote must end', () => {
+test('variables, substitutions and globs are not expanded, and an unclosed quote is invalid', () => {
   expect(splitCommandLine('$HOME `id` $(id) ; rm -rf * > x')).toEqual([
     '$HOME',
     '`id`',

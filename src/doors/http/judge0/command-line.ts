@@ -1,6 +1,6 @@
 /**
- * A line of arguments as a shell would take it apart, and nothing more of a shell: quotes and backslashes hold words
- * together, no variable, pattern or command is looked at. Undefined when a quote does not end.
+ * Splits a command line as a shell does: quotes and backslashes keep words together. Variables, patterns and commands
+ * are not interpreted. Undefined when a quote is not closed.
  */
 export function splitCommandLine(line: string): string[] | undefined {
   const words: string[] = []
@@ -22,6 +22,6 @@ export function splitCommandLine(line: string): string[] | undefined {
   return quote === undefined ? words : undefined
 }
 
-/** Within double quotes only what would mean something there is meant by itself. */
+/** Within double quotes a backslash escapes only characters that are special there. */
 const isEscape = (char: string, quote: string | undefined, next: string | undefined): boolean =>
   char === '\\' && next !== undefined && (quote === undefined || (quote === '"' && /["\\$`]/.test(next)))

@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { addressRules } from '../../../base/address-rules.ts'
+import { silentLog } from '../../../base/log.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { bodyRules } from '../server/body-rules.ts'
-import { rateLimits } from '../server/rate-limits.ts'
+import { requestRules } from '../server/request-rules.ts'
 import {
   ended,
   ran,
@@ -16,12 +16,12 @@ import { type Judge0DoorOptions, judge0Door } from './door.ts'
 import { judge0Error } from './problem.ts'
 import { zipOf } from './zip-of.fixture.ts'
 
-/** The door over a real engine, and a client. */
-async function doorOver(more: Partial<Judge0DoorOptions> = {}, wish: SnippetGridOptions = {}) {
-  const grid = await snippetsGrid(wish)
-  const { desk, instance, ending } = grid
+/** The door over a real engine, and a client of it. */
+async function doorOver(more: Partial<Judge0DoorOptions> = {}, options: SnippetGridOptions = {}) {
+  const grid = await snippetsGrid(options)
+  const { service, instance, ending } = grid
   const app = judge0Door({
-    desk,
+    service,
     instances: () => instance,
     clock: manualClock(),
     version: '1.2.3',
@@ -43,7 +43,7 @@ async function doorOver(more: Partial<Judge0DoorOptions> = {}, wish: SnippetGrid
 
 const HELLO = { language_id: 71, source_code: "print('Hello, World!')" }
 
-test('a submission is waited for, and answered with what comes without asking', async () => {
+test('wait=true returns the default fields of the result, and other fields can be requested by its token', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => ran(stage('Hello, World!\n')) })
   const { status, body } = await ask('/submissions?wait=true', { ...HELLO, expected_output: 'Hello, World!' })
@@ -71,7 +71,7 @@ test('a submission is waited for, and answered with what comes without asking', 
   expect(Object.keys((await ask(`/submissions/${body.token}?fields=*`)).body)).toHaveLength(35)
 })
 
-test('without waiting there is a token at once, and the submission stands in the queue', async () => {
+test('without wait a token is returned at once, and status_id goes from 1 (queued) to 2 and 3', async () => {
   const { worker, ask } = await doorOver()
   const hands = worker('w1', { slots: 1 })
   const made = await ask('/submissions', HELLO)
@@ -97,14 +97,14 @@ test.each([
   ['no memory left', ended('out-of-memory', 137), 12],
   ['a program that is none', ended('not-started', 126), 14],
   ['what was expected', ran(stage('yes  \n\n')), 3],
-])('%s has its status', async (_, result, id) => {
+])('%s gives its status_id', async (_, result, id) => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => result })
   const { body } = await ask('/submissions?wait=true&fields=status_id', { ...HELLO, expected_output: 'yes' })
   expect(body).toEqual({ status_id: id })
 })
 
-test('bytes that are no text must be asked for as Base64', async () => {
+test('binary output is an error without base64_encoded=true', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', {
     answer: () =>
@@ -119,7 +119,7 @@ test('bytes that are no text must be asked for as Base64', async () => {
   expect((await ask(`/submissions/${body.token}?base64_encoded=true&fields=stdout`)).body).toEqual({ stdout: '/wE=' })
 })
 
-test('several runs are one submission: the first that fails speaks for them, else their mean', async () => {
+test('number_of_runs gives the mean time of all runs, or the result of the first run that fails', async () => {
   const { worker, ask } = await doorOver()
   let count = 0
   const usage = (cpuUserMs: number) =>
@@ -138,7 +138,7 @@ test('several runs are one submission: the first that fails speaks for them, els
   expect(shown.body).toEqual({ status_id: 11, exit_code: 9 })
 })
 
-test('standard error may come in standard output, and is compared there', async () => {
+test('redirect_stderr_to_stdout appends stderr to stdout, and expected_output is compared with both', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', {
     answer: () =>
@@ -146,15 +146,15 @@ test('standard error may come in standard output, and is compared there', async 
         stage('out\n', { stderr: { inline: Buffer.from('err\n'), digest: undefined, droppedBytes: 0, droppedAt: 0 } }),
       ),
   })
-  const wish = { ...HELLO, redirect_stderr_to_stdout: true, expected_output: 'out\nerr' }
-  expect((await ask('/submissions?wait=true&fields=stdout,stderr,status_id', wish)).body).toEqual({
+  const body = { ...HELLO, redirect_stderr_to_stdout: true, expected_output: 'out\nerr' }
+  expect((await ask('/submissions?wait=true&fields=stdout,stderr,status_id', body)).body).toEqual({
     stdout: 'out\nerr\n',
     stderr: null,
     status_id: 3,
   })
 })
 
-test('a batch is answered one by one', async () => {
+test('a batch is answered one submission at a time, and a batch of 0 or 21 is refused with 400', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => ran(stage('x')) })
   const made = await ask('/submissions/batch', {
@@ -199,20 +199,20 @@ test.each([
   [{ ...HELLO, additional_files: 'eA==' }, { additional_files: ['it is not a zip archive'] }],
   [
     { ...HELLO, additional_files: zipOf([{ name: '../x', contents: '' }]).toString('base64') },
-    { base: [expect.stringContaining('leads somewhere else')] },
+    { base: [expect.stringContaining('leads out of the working directory')] },
   ],
   [{ language_id: 89 }, { additional_files: ["can't be blank"] }],
   [
     { language_id: 89, additional_files: zipOf([{ name: 'x', contents: '' }]).toString('base64') },
     { additional_files: ['the archive has no script called run'] },
   ],
-])('%j is refused field by field', async (body, errors) => {
+])('%j is refused with 422, field by field', async (body, errors) => {
   const { worker, ask } = await doorOver()
   worker('w1', { languages: ['python', 'bash'] })
   expect(await ask('/submissions', body)).toEqual({ status: 422, body: errors })
 })
 
-test('callbacks go only where they may', async () => {
+test('a callback to a private address is refused with 422', async () => {
   const { worker, ask } = await doorOver({ callbacks: { addresses: addressRules({ reach: [], own: () => [] }) } })
   worker('w1')
   const inside = await ask('/submissions', { ...HELLO, callback_url: 'http://127.0.0.1/x' })
@@ -222,7 +222,7 @@ test('callbacks go only where they may', async () => {
   })
 })
 
-test('a full queue, no worker and an end of the server are told as such', async () => {
+test('a full queue, no worker and a stopping server answer 503, each with its own error', async () => {
   const empty = await doorOver()
   expect(await empty.ask('/submissions', HELLO)).toEqual({ status: 503, body: { error: 'no live worker has python' } })
   const { ask, worker, ending } = await doorOver({}, { scheduler: { maxQueued: 1 } })
@@ -233,7 +233,7 @@ test('a full queue, no worker and an end of the server are told as such', async 
   expect(await ask('/submissions', HELLO)).toEqual({ status: 503, body: { error: 'the server is stopping' } })
 })
 
-test('what runs can be ended, what is over stays, and what is another tenant’s is nobody’s', async () => {
+test('a running submission is cancelled by DELETE, an ended one is not, and other tenants get 404', async () => {
   const { ask, worker } = await doorOver()
   const hands = worker('w1')
   const { token } = (await ask('/submissions', HELLO)).body
@@ -247,7 +247,7 @@ test('what runs can be ended, what is over stays, and what is another tenant’s
   expect(again).toEqual({ status: 400, body: { error: 'delete not allowed' } })
 })
 
-test('languages have the numbers of Judge0, and the rest is as it has it', async () => {
+test("languages have Judge0's ids, and statuses, config_info, workers and about its shapes", async () => {
   const { app, ask, worker } = await doorOver()
   worker('w1', { languages: ['python', 'python@3.11.2', 'c', 'c@12.2.0', 'ruby'] })
   expect((await ask('/languages')).body).toEqual([
@@ -283,21 +283,18 @@ test('languages have the numbers of Judge0, and the rest is as it has it', async
   expect(await ask('/judge0/nonsense')).toEqual({ status: 404, body: { error: 'Not Found' } })
 })
 
-test('refusals from in front of it have its shape', async () => {
+test('refusals by the request rules have the error shape of Judge0', async () => {
   const clock = manualClock()
   const app = new Hono()
-  app.use((c, next) => {
-    c.set('errorShape', judge0Error)
-    return next()
-  })
-  app.use(rateLimits({ perKey: { perSecond: 1, burst: 2 } }, clock))
-  app.use(bodyRules(100))
+  const rates = { perKey: { perSecond: 1, burst: 2 }, clock }
+  const rules = { allowedHosts: [], allowedOrigins: [], log: silentLog, errorShapes: [judge0Error] }
+  app.use(requestRules({ ...rules, rates, maxBodyBytes: 100 }))
   app.post('/submissions', (c) => c.text('taken'))
   const post = (type: string, body: string) =>
     app.request('/submissions', {
       method: 'POST',
       body,
-      headers: { 'content-type': type, 'content-length': `${body.length}`, authorization: 'k' },
+      headers: { host: 'localhost', 'content-type': type, 'content-length': `${body.length}`, authorization: 'k' },
     })
   expect(await (await post('text/plain', '{}')).json()).toEqual({ error: expect.stringContaining('application/json') })
   const large = await post('application/json', 'x'.repeat(101))

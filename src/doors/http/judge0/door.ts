@@ -3,13 +3,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AddressRules } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
-import type { EngineFigures } from '../../../engine/requests/queries.ts'
+import type { EngineFigures } from '../../../engine/queries.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver } from '../../../model/snippet.ts'
 import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
-import { BodyTooLarge } from '../server/body-rules.ts'
+import { BodyTooLarge } from '../server/body-limit.ts'
 import { configInfo, JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
 import { idsOf, listedLanguages } from './language-ids.ts'
 import { JUDGE0_BUG, Judge0Problem, judge0ProblemOf } from './problem.ts'
@@ -21,7 +21,7 @@ import { STATUSES } from './submission-status.ts'
 import { tokenOf } from './token.ts'
 
 export interface Judge0DoorOptions {
-  readonly desk: Pick<SnippetService, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly service: Pick<SnippetService, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
@@ -32,33 +32,35 @@ export interface Judge0DoorOptions {
   /** The caller of a request, and the instance whose tasks it may see and make. */
   readonly scopeOf: (c: Context) => CallScope
   readonly limits?: Partial<Judge0Limits>
-  /** Without this, callbacks are refused. The service sends them: it must have `judge0Form` among its forms. */
+  /** Without this, callbacks are refused. The service sends the callbacks, so its forms must include `judge0Form`. */
   readonly callbacks?: { readonly addresses: AddressRules }
-  /** When left out, no instance may. */
+  /** Whether tasks of an instance may use the network. If left out, none may. */
   readonly mayUseNetwork?: (instance: InstanceName) => boolean
-  /** Where it is served; the root is where Judge0 has it. */
+  /** The path prefixes of the routes. Judge0 itself serves them at the root. */
   readonly prefixes?: readonly string[]
   readonly mostWaitMs?: number
   /** Limit for each stream. */
   readonly mostOutputBytes?: number
 }
 
-interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' | 'desk'>> {
+interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' | 'service'>> {
   readonly languages: SnippetService['languages']
   readonly awaited: SnippetService['awaited']
-  readonly desk: Pick<SnippetService, 'mustBeOpen'>
+  readonly service: Pick<SnippetService, 'mustBeOpen'>
   readonly submissions: Judge0Service
   readonly limits: Judge0Limits
   readonly hasCallbacks: boolean
 }
 
 const STOPPING_MS = 5000
-/** The release whose API this is. The SDK chooses language numbers by it and fails on a version that it does not know. */
+/**
+ * The release whose API this is. The SDK chooses language numbers by it and fails on a version that it does not know.
+ */
 const JUDGE0_VERSION = '1.13.1'
 const NOT_NOW_MS = 5000
 
-/** The API of Judge0, to be hung on the HTTP door. */
-export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
+/** The API of Judge0, as routes of the HTTP door. */
+export function judge0Door({ service, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
   const set = {
     log: silentLog,
     mayUseNetwork: () => false,
@@ -66,16 +68,16 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
     mostWaitMs: 60_000,
     mostOutputBytes: 1024 * 1024,
     ...options,
-    languages: desk.languages,
-    awaited: desk.awaited,
-    desk,
+    languages: service.languages,
+    awaited: service.awaited,
+    service,
     limits: { ...JUDGE0_LIMITS, ...limits },
     hasCallbacks: callbacks !== undefined,
   }
   const { clock, log } = set
-  const tools: Tools = { ...set, submissions: judge0Service({ desk, clock, callbacks }) }
+  const tools: Tools = { ...set, submissions: judge0Service({ service, clock, callbacks }) }
   const app = new Hono()
-  app.onError((error, c) => tell(error, c, log))
+  app.onError((error, c) => errorResponse(error, c, log))
   for (const prefix of tools.prefixes) hang(app, prefix, tools)
   return app
 }
@@ -83,7 +85,7 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
 function hang(app: Hono, prefix: string, tools: Tools): void {
   app.post(`${prefix}/submissions`, (c) => create(c, tools))
   app.get(`${prefix}/submissions`, () => {
-    throw new Judge0Problem(403, 'submissions are not listed here: ask for them by their tokens')
+    throw new Judge0Problem(403, 'this server does not list submissions: request them by their tokens')
   })
   app.post(`${prefix}/submissions/batch`, (c) => createBatch(c, tools))
   app.get(`${prefix}/submissions/batch`, (c) => showBatch(c, tools))
@@ -111,23 +113,23 @@ function hang(app: Hono, prefix: string, tools: Tools): void {
 }
 
 async function create(c: Context, tools: Tools): Promise<Response> {
-  const wish = wishIn(c)
+  const shown = shownIn(c)
   mustBeOpen(tools)
-  const order = await readSubmission(await bodyOf(c), { ...rulesFor(c, tools), isBase64: wish.isBase64 })
+  const order = await readSubmission(await bodyOf(c), { ...rulesFor(c, tools), isBase64: shown.isBase64 })
   const runs = await tools.submissions.submit(tools.scopeOf(c), order)
   if (c.req.query('wait') !== 'true') return c.json({ token: tokenOf(runs.first.id) }, 201)
   const signal = AbortSignal.any([c.req.raw.signal, tools.ending])
   const ended = await tools.submissions.wait(tools.scopeOf(c), runs, { ms: tools.mostWaitMs, signal })
   try {
-    return c.json(await judge0Answer(ended, wishFor(ended, wish, tools)), 201)
+    return c.json(await judge0Answer(ended, answerOptions(ended, shown, tools)), 201)
   } catch (error) {
     if (!(error instanceof Judge0Problem)) throw error
-    return c.json({ ...error.body, token: tokenOf(runs.first.id) }, 201) // it was made, and can be asked for otherwise
+    return c.json({ ...error.body, token: tokenOf(runs.first.id) }, 201) // the client can poll for it
   }
 }
 
 async function createBatch(c: Context, tools: Tools): Promise<Response> {
-  const { isBase64 } = wishIn(c, false)
+  const { isBase64 } = shownIn(c, false)
   mustBeOpen(tools)
   const body = await bodyOf(c)
   const given = typeof body === 'object' && body !== null && 'submissions' in body ? body.submissions : undefined
@@ -136,7 +138,7 @@ async function createBatch(c: Context, tools: Tools): Promise<Response> {
   const rules = { ...rulesFor(c, tools), isBase64 }
   const answers: object[] = []
   let hasTaken = false
-  // One by one: archives are unpacked on the way, and must not lie side by side in memory.
+  // One after another: archives are unpacked here, and must not be in memory at the same time.
   for (const each of submissions) {
     try {
       const { first } = await tools.submissions.submit(tools.scopeOf(c), await readSubmission(each, rules))
@@ -158,31 +160,31 @@ function mustFit(count: number, { limits: { mostBatch } }: Tools): void {
 }
 
 async function show(c: Context, tools: Tools): Promise<Response> {
-  const wish = wishIn(c)
+  const shown = shownIn(c)
   const runs = await submissionIn(c, tools)
-  return c.json(await judge0Answer(runs, wishFor(runs, wish, tools)))
+  return c.json(await judge0Answer(runs, answerOptions(runs, shown, tools)))
 }
 
 async function showBatch(c: Context, tools: Tools): Promise<Response> {
-  const wish = wishIn(c)
+  const shown = shownIn(c)
   const tokens = (c.req.header('tokens') ?? c.req.query('tokens') ?? '').split(',').filter((token) => token !== '')
   mustFit(tokens.length, tools)
   const submissions: unknown[] = []
   for (const token of tokens) {
     const runs = await tools.submissions.find(tools.scopeOf(c), token.trim())
-    submissions.push(runs === undefined ? null : await judge0Answer(runs, wishFor(runs, wish, tools)))
+    submissions.push(runs === undefined ? null : await judge0Answer(runs, answerOptions(runs, shown, tools)))
   }
   return c.json({ submissions })
 }
 
 /** Cancels running tasks. Ended tasks stay for the usual retention. */
 async function remove(c: Context, tools: Tools): Promise<Response> {
-  const { fields } = wishIn(c)
+  const { fields } = shownIn(c)
   const runs = await submissionIn(c, tools)
   if ([runs.first, ...runs.others].every(isOver)) throw new Judge0Problem(400, 'delete not allowed')
   await tools.submissions.cancel(tools.scopeOf(c), runs)
   const now = await submissionIn(c, tools)
-  return c.json(await judge0Answer(now, wishFor(now, { fields, isBase64: true }, tools)))
+  return c.json(await judge0Answer(now, answerOptions(now, { fields, isBase64: true }, tools)))
 }
 
 async function submissionIn(c: Context, tools: Tools): Promise<Judge0Runs> {
@@ -199,27 +201,27 @@ function language(c: Context, tools: Tools): Response {
   return c.json(found)
 }
 
-/** The fleet as one queue. */
+/** Reports all workers as one queue. */
 function workers({ figures }: Tools) {
   const { queued, workers } = figures()
   const [idle, working, paused] = [workers.ONLINE, workers.BUSY, workers.DEGRADED + workers.DRAINING]
   return { queue: 'default', size: queued, available: idle + working + paused, idle, working, paused, failed: 0 }
 }
 
-interface ShownWish {
+interface ShownFields {
   readonly fields: readonly Judge0Field[]
   readonly isBase64: boolean
 }
 
-const wishIn = (c: Context, hasFields = true): ShownWish => ({
+const shownIn = (c: Context, hasFields = true): ShownFields => ({
   fields: hasFields ? fieldsIn(c.req.query('fields')) : FIELDS_BY_DEFAULT,
   isBase64: c.req.query('base64_encoded') === 'true',
 })
 
 type AnswerTools = Pick<Tools, 'limits' | 'languages' | 'instances' | 'mostOutputBytes'>
 
-const wishFor = ({ first }: Judge0Runs, wish: ShownWish, tools: AnswerTools): AnswerOptions => ({
-  ...wish,
+const answerOptions = ({ first }: Judge0Runs, shown: ShownFields, tools: AnswerTools): AnswerOptions => ({
+  ...shown,
   limits: tools.limits,
   offers: tools.languages(),
   blobs: tools.instances(first.request.instance).blobs,
@@ -235,9 +237,9 @@ const rulesFor = (c: Context, { languages, awaited, scopeOf, limits, hasCallback
   mayUseNetwork: mayUseNetwork(scopeOf(c).instance),
 })
 
-function mustBeOpen({ ending, desk }: Tools): void {
+function mustBeOpen({ ending, service }: Tools): void {
   if (ending.aborted) throw new Judge0Problem(503, 'the server is stopping', STOPPING_MS)
-  desk.mustBeOpen()
+  service.mustBeOpen()
 }
 
 async function bodyOf(c: Context): Promise<unknown> {
@@ -249,7 +251,7 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-function tell(error: Error, c: Context, log: Log): Response {
+function errorResponse(error: Error, c: Context, log: Log): Response {
   const problem =
     error instanceof BodyTooLarge ? new Judge0Problem(413, 'the body is too large') : judge0ProblemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)

@@ -18,7 +18,7 @@ export interface Judge0Limits {
   readonly mostBatch: number
   /** Limit for all files of an archive together. */
   readonly mostExtracted: number
-  /** Tasks that may wait; the server rejects further ones. */
+  /** The maximum number of queued tasks; the server rejects further ones. */
   readonly mostQueued: number
 }
 

@@ -15,9 +15,9 @@ const KEPT = z.object({
   redirect_stderr_to_stdout: z.boolean().optional(),
   enable_network: z.boolean().optional(),
   callback_url: z.string().optional(),
-  /** The ids of the runs beside this one. */
+  /** The ids of the other runs. */
   other_runs: z.array(z.string().max(100)).max(100).optional(),
-  /** Where the desk cannot compare: with both streams in one. */
+  /** Set where the service cannot compare the output: both streams are merged into one. */
   expected_hash: z.string().optional(),
 })
 

@@ -29,7 +29,7 @@ const IDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
   scala: [81, 112],
   sql: [82],
   typescript: [74, 94, 101],
-  // Not in Judge0; far from all that is.
+  // These languages are not in Judge0. The numbers are far from Judge0's own.
   awk: [1001],
   quickjs: [1002],
   'python-data': [1003],
@@ -41,13 +41,15 @@ export const PROJECT_ID = 89
 const PROJECT_LANGUAGE = 'bash'
 const PROJECT_NAME = 'Multi-file program'
 
-/** Others have one that follows from their name alone, so that it is the same on every server and for ever. */
+/**
+ * Languages that Judge0 does not have get a number computed from their name, so that it is the same on every server.
+ */
 export const idsOf = (name: string): readonly [number, ...number[]] =>
   Object.hasOwn(IDS, name) ? (IDS[name] as [number]) : [1_000_000 + (crc32(name) % 1_000_000_000)]
 
 export const idOf = (name: string): number => idsOf(name)[0]
 
-/** The name of the language with this number, whether any worker has it or not; undefined when there is none. */
+/** Returns the name of the language with this number, even if no worker offers it; undefined when there is none. */
 export function languageWithId(id: number, offers: readonly LanguageOffer[]): string | undefined {
   if (id === PROJECT_ID) return PROJECT_LANGUAGE
   const known = Object.entries(IDS).find(([, ids]) => ids.includes(id))
@@ -59,14 +61,14 @@ export interface ListedLanguage {
   readonly name: string
   readonly is_archived: boolean
   readonly source_file: string | null
-  /** Up to the worker. */
+  /** Always null: the worker determines the command. */
   readonly compile_cmd: null
   readonly run_cmd: null
 }
 
 /**
- * What workers offer now, under every number that Judge0's releases have for it: clients such as its SDK look up a number
- * of theirs in this list before they send a submission.
+ * Lists the languages that workers offer now, under every number that Judge0's releases use for them. Clients such as
+ * its SDK look up their number in this list before they send a submission.
  */
 export function listedLanguages(offers: readonly LanguageOffer[]): ListedLanguage[] {
   const listed = offers.flatMap((offer) => idsOf(offer.name).map((id) => listing(id, titleOf(offer), offer.fileName)))

@@ -5,7 +5,7 @@ import { keptIn } from './kept-options.ts'
 
 type Finding = Pick<SnippetService, 'find'>
 
-/** The runs of a submission beside its first one. */
+/** Returns the runs of a submission except the first one. */
 export async function otherRunsOf(
   scope: CallScope,
   { request }: SnippetStatus,

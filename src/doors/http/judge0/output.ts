@@ -20,17 +20,17 @@ export interface Judge0OutputOptions {
 export async function judge0OutputOf(
   { result, request }: SnippetStatus,
   isMixed: boolean,
-  wish: Judge0OutputOptions,
+  options: Judge0OutputOptions,
 ): Promise<Judge0Output> {
   const compiled = result?.stages.find(({ name }) => name === 'compile')
   const ran = result?.stages.find(({ name }) => name !== 'compile')
   const project = result && isProject(request.files) ? projectCompile(result).output : undefined
-  const [stdout, stderr] = [await bytesOf(ran?.stdout, wish), await bytesOf(ran?.stderr, wish)]
+  const [stdout, stderr] = [await bytesOf(ran?.stdout, options), await bytesOf(ran?.stderr, options)]
   const compileOutput = [compiled?.stdout, compiled?.stderr, project]
   return {
     stdout: orNull(isMixed ? Buffer.concat([stdout, stderr]) : stdout),
     stderr: isMixed ? null : orNull(stderr),
-    compileOutput: orNull(Buffer.concat(await Promise.all(compileOutput.map((stream) => bytesOf(stream, wish))))),
+    compileOutput: orNull(Buffer.concat(await Promise.all(compileOutput.map((stream) => bytesOf(stream, options))))),
   }
 }
 

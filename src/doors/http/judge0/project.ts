@@ -3,8 +3,8 @@ import type { CommandResult, StageStream } from '../../../model/command-task.ts'
 import type { SnippetFile } from '../../../model/snippet.ts'
 
 /**
- * A program of several files brings scripts by which it is compiled and run. To the grid it is one script that calls
- * both; what the first one said, and that it failed, is carried out of the room as files.
+ * A program of several files contains scripts that compile and run it. For the grid it is one script that calls both.
+ * The output of the compile script, and its failure, are output files of the task.
  */
 const COMPILE_OUTPUT = '.judge0-compile-output'
 const COMPILE_FAILED = '.judge0-compile-failed'

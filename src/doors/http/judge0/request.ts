@@ -24,7 +24,7 @@ export interface Judge0Rules extends Judge0Switches {
 export interface Judge0Submission {
   readonly runs: number
   readonly kept: KeptOptions
-  /** With what is kept beside it, when that is known to its end. */
+  /** Builds the request with the options to store, once all of them are known. */
   request(kept: KeptOptions): SnippetRequest
 }
 
@@ -46,7 +46,7 @@ class Complaints {
   }
 }
 
-/** Throws a Judge0Problem with all that is wrong. */
+/** Throws a Judge0Problem that lists all errors. */
 export async function readSubmission(given: unknown, rules: Judge0Rules): Promise<Judge0Submission> {
   const body: Body = typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Body) : {}
   const wrong = new Complaints()
@@ -100,7 +100,7 @@ function languageFor(id: number | undefined, { offers, awaited }: Judge0Rules, w
   return name ?? wrong.add('language_id', `language with id ${id} doesn't exist`)
 }
 
-/** A number may come as text, as Judge0 has it; nothing at all is no number. */
+/** A number may be sent as text, as in Judge0. An empty text is not a number. */
 function numberIn(body: Body, name: string, wrong: Complaints): number | undefined {
   const value = body[name]
   if (value === undefined || value === null || value === '') return undefined
@@ -108,7 +108,7 @@ function numberIn(body: Body, name: string, wrong: Complaints): number | undefin
   return typeof number === 'number' && Number.isFinite(number) ? number : wrong.add(name, 'is not a number')
 }
 
-/** Least, most, and whether the least itself is too little. */
+/** Name, least and greatest value. */
 const amountsFor = (limits: Judge0Limits) =>
   [
     ['number_of_runs', 1, limits.mostRuns],
@@ -133,7 +133,7 @@ function amountsIn(body: Body, limits: Judge0Limits, wrong: Complaints): Partial
   return amounts
 }
 
-/** Judge0's own words, and the way out. */
+/** Judge0's error message, followed by what to do. */
 const NO_NETWORK =
   'enabling network is not allowed: the operator can grant it with allow = ["judge0"] under [execution.network]'
 
@@ -216,7 +216,7 @@ function argumentsOf({ command_line_arguments: line = '' }: KeptOptions, wrong: 
 /** Without explicit limits for memory, processes and file sizes, the limits of the language hold. */
 function runLimitsOf(kept: KeptOptions, limits: Judge0Limits, files: readonly SnippetFile[]): Limits {
   const { memory_limit: memory, max_processes_and_or_threads: pids, max_file_size: fileSize } = kept
-  // Compiling is part of the run there, and is not what the limit is meant for.
+  // A project compiles as part of its run, and the client's time limit is not meant for compiling.
   const compileMs = isCompiledFirst(files) && files[0]?.name !== '' ? PROJECT_COMPILE_MS : 0
   const cpu = (kept.cpu_time_limit ?? limits.cpuTime) + (kept.cpu_extra_time ?? limits.cpuExtraTime)
   return {

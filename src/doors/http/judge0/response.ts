@@ -22,7 +22,10 @@ export interface AnswerOptions {
   readonly mostBytes: number
 }
 
-/** A submission is one run, or several: then the first that is not accepted speaks for all, and times are their mean. */
+/**
+ * A submission has one or several runs. Of several, the first run that is not accepted determines the status, and times
+ * are the mean of the runs up to it.
+ */
 export interface Judge0Runs {
   readonly first: SnippetStatus
   readonly others: readonly SnippetStatus[]
@@ -30,18 +33,18 @@ export interface Judge0Runs {
 
 export type Judge0Answer = Readonly<Record<string, unknown>>
 
-/** Throws a Judge0Problem where bytes are no text and were not asked for as Base64. */
-export async function judge0Answer({ first, others }: Judge0Runs, wish: AnswerOptions): Promise<Judge0Answer> {
+/** Throws a Judge0Problem when bytes are not UTF-8 and the client did not request Base64. */
+export async function judge0Answer({ first, others }: Judge0Runs, options: AnswerOptions): Promise<Judge0Answer> {
   const kept = keptIn(first.request.metadata)
   const views: RunView[] = []
   for (const run of [first, ...others]) {
-    const view = await viewOf(run, kept, wish)
+    const view = await viewOf(run, kept, options)
     views.push(view)
     if (view.judged.status !== 'accepted') break
   }
   const deciding = views.at(-1) as RunView
-  const all = fieldsOf({ first, deciding, views, kept }, wish)
-  return Object.fromEntries(wish.fields.map((field) => [field, told(field, all[field], wish.isBase64)]))
+  const all = fieldsOf({ first, deciding, views, kept }, options)
+  return Object.fromEntries(options.fields.map((field) => [field, fieldValue(field, all[field], options.isBase64)]))
 }
 
 interface RunView {
@@ -52,11 +55,11 @@ interface RunView {
   readonly compileOutput: Buffer | null
 }
 
-async function viewOf(run: SnippetStatus, kept: KeptOptions | undefined, wish: AnswerOptions): Promise<RunView> {
-  const printed = await judge0OutputOf(run, kept?.redirect_stderr_to_stdout === true, wish)
+async function viewOf(run: SnippetStatus, kept: KeptOptions | undefined, options: AnswerOptions): Promise<RunView> {
+  const printed = await judge0OutputOf(run, kept?.redirect_stderr_to_stdout === true, options)
   const expected = kept?.expected_hash
   const isRight = expected === undefined ? undefined : hashOfText((printed.stdout ?? '').toString()) === expected
-  const { mostCpuTime, cpuTime } = wish.limits
+  const { mostCpuTime, cpuTime } = options.limits
   const cpuLimitMs = (kept === undefined ? mostCpuTime : (kept.cpu_time_limit ?? cpuTime)) * 1000
   const outcome = judged(run, isRight, isProject(run.request.files) ? Number.POSITIVE_INFINITY : cpuLimitMs)
   const isCompiling = outcome.status === 'compile'
@@ -103,7 +106,7 @@ function fieldsOf(all: Views, { limits, offers }: AnswerOptions): Record<Judge0F
     queue_host: null,
     execution_host: run.worker ?? null,
     ...resultFields(all),
-    ...wishFields(kept, limits),
+    ...requestFields(kept, limits),
   }
 }
 
@@ -125,7 +128,7 @@ function resultFields({ deciding, views }: Views) {
 }
 
 /** The requested fields, or the default fields. */
-const wishFields = (kept: Partial<KeptOptions> = {}, limits: Judge0Limits) => ({
+const requestFields = (kept: Partial<KeptOptions> = {}, limits: Judge0Limits) => ({
   number_of_runs: kept.number_of_runs ?? 1,
   cpu_time_limit: decimal(kept.cpu_time_limit ?? limits.cpuTime),
   cpu_extra_time: decimal(kept.cpu_extra_time ?? limits.cpuExtraTime),
@@ -151,8 +154,8 @@ function messageFor({ status, last }: Judged, { what }: SnippetStatus): Buffer |
   return words === null ? null : Buffer.from(words)
 }
 
-/** Returns bytes as text, or as Base64 on request; text that is not UTF-8 is an error that asks for Base64. */
-function told(field: Judge0Field, value: Field, isBase64: boolean): unknown {
+/** Returns bytes as text, or as Base64 on request. Bytes that are not UTF-8 are an error that suggests Base64. */
+function fieldValue(field: Judge0Field, value: Field, isBase64: boolean): unknown {
   if (!Buffer.isBuffer(value)) return value
   if (isBase64 && TEXT_FIELDS.has(field)) return value.toString('base64')
   try {
@@ -172,7 +175,7 @@ function mean(views: readonly RunView[], amount: (last: StageResult) => number |
   return amounts.length === 0 ? undefined : amounts.reduce((sum, each) => sum + each, 0) / amounts.length
 }
 
-/** Decimals are texts on this wire. */
+/** Judge0 encodes decimals as text. */
 const seconds = (ms: number | undefined): string | null => (ms === undefined ? null : String(Math.round(ms) / 1000))
 const decimal = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value))
 const kilobytes = (bytes: number | undefined): number | null => (bytes === undefined ? null : Math.round(bytes / 1024))

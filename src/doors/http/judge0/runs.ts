@@ -12,17 +12,17 @@ import type { Judge0Runs } from './response.ts'
 import { taskIdOf } from './token.ts'
 
 export interface Judge0RunsOptions {
-  readonly desk: Pick<SnippetService, 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly service: Pick<SnippetService, 'submit' | 'find' | 'wait' | 'cancel'>
   readonly clock: Clock
   readonly callbacks: { readonly addresses: AddressRules } | undefined
 }
 
-/** Submissions of one run or of several, over the desk for single ones. */
+/** Submissions of one or several runs, on top of the service for single runs. */
 export interface Judge0Service {
   submit(scope: CallScope, submission: Judge0Submission): Promise<Judge0Runs>
-  /** Undefined when the instance has none of that name. */
+  /** Undefined when the instance has no submission with this token. */
   find(scope: CallScope, token: string): Promise<Judge0Runs | undefined>
-  /** How it stands when all runs are over, or when the time is up. */
+  /** Resolves when all runs have ended or the time is up, with the state at that moment. */
   wait(
     scope: CallScope,
     runs: Judge0Runs,
@@ -31,9 +31,9 @@ export interface Judge0Service {
   cancel(scope: CallScope, runs: Judge0Runs): Promise<void>
 }
 
-export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Judge0Service {
+export function judge0Service({ service, clock, callbacks }: Judge0RunsOptions): Judge0Service {
   const cancelAll = async (scope: CallScope, runs: readonly SnippetStatus[]): Promise<void> => {
-    await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(scope, id)))
+    await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => service.cancel(scope, id)))
   }
   const mustBeCallable = (url: string | undefined): void => {
     const problem = url === undefined || callbacks === undefined ? undefined : callbackProblem(url, callbacks.addresses)
@@ -45,7 +45,7 @@ export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Ju
       const waited: SnippetStatus[] = []
       for (const run of [first, ...others]) {
         const left = Math.max(0, end - clock.monotonic())
-        waited.push(isOver(run) ? run : await desk.wait(scope, run.id, { ms: left, signal }))
+        waited.push(isOver(run) ? run : await service.wait(scope, run.id, { ms: left, signal }))
       }
       const [now = first, ...rest] = waited
       return { first: now, others: rest }
@@ -56,10 +56,13 @@ export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Ju
       const callback = url === undefined ? undefined : { url, secret: undefined, form: JUDGE0_FORM }
       const others: SnippetStatus[] = []
       try {
-        // The one that is named for all of them comes last: it says which the others are, and is what calls back.
-        while (others.length < runs - 1) others.push(await desk.submit(scope, request(kept)))
+        // The first run is submitted last: its options list the ids of the others, and it has the callback.
+        while (others.length < runs - 1) others.push(await service.submit(scope, request(kept)))
         const other_runs = others.map(({ id }) => id)
-        const first = await desk.submit(scope, { ...request({ ...kept, ...(runs > 1 && { other_runs }) }), callback })
+        const first = await service.submit(scope, {
+          ...request({ ...kept, ...(runs > 1 && { other_runs }) }),
+          callback,
+        })
         return { first, others }
       } catch (error) {
         await cancelAll(scope, others)
@@ -67,8 +70,8 @@ export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Ju
       }
     },
     async find(scope, token) {
-      const first = await findRun(scope, taskIdOf(token), desk)
-      return first && { first, others: await otherRunsOf(scope, first, desk) }
+      const first = await findRun(scope, taskIdOf(token), service)
+      return first && { first, others: await otherRunsOf(scope, first, service) }
     },
     cancel: (scope, { first, others }) => cancelAll(scope, [first, ...others]),
   }

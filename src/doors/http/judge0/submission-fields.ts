@@ -1,9 +1,9 @@
 import { Judge0Problem } from './problem.ts'
 
-/** Those that come without being asked for. */
+/** The fields that are returned when the client requests none. */
 const DEFAULT_FIELDS = ['stdout', 'time', 'memory', 'stderr', 'token', 'compile_output', 'message', 'status'] as const
 
-/** All that Judge0 1.13.1 has: `*`. Its SDK fails on a field that it does not know. */
+/** All fields of Judge0 1.13.1, for `*`. Its SDK fails on an unknown field. */
 const JUDGE0_FIELDS = [
   ...DEFAULT_FIELDS,
   ...(['source_code', 'language_id', 'language', 'stdin', 'expected_output', 'status_id'] as const),
@@ -29,7 +29,7 @@ export const TEXT_FIELDS: ReadonlySet<Judge0Field> = new Set([
 
 export const FIELDS_BY_DEFAULT: readonly Judge0Field[] = DEFAULT_FIELDS
 
-/** Names with commas between; `*` for all that Judge0 has. */
+/** Parses comma-separated names; `*` stands for all fields of Judge0. */
 export function fieldsIn(text: string | undefined): readonly Judge0Field[] {
   const names = (text ?? '').split(',').filter((name) => name !== '')
   const unknown = names.filter((name) => name !== '*' && !isField(name))

@@ -3,7 +3,7 @@ import type { StageCause, StageResult } from '../../../model/command-task.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
 import { isProject, projectCompile } from './project.ts'
 
-/** How a submission stands, in the numbers and words of Judge0. */
+/** The statuses of a submission, with Judge0's numbers and descriptions. */
 export const STATUSES = {
   queue: { id: 1, description: 'In Queue' },
   process: { id: 2, description: 'Processing' },
@@ -35,16 +35,16 @@ const BY_CAUSE = {
   'not-started': 'exec',
 } as const satisfies Record<Exclude<StageCause, 'ok' | 'signal'>, StatusName>
 
-/** By number: some have several names. */
+/** Keyed by signal number, because some signals have several names. */
 const BY_SIGNAL: Readonly<Record<number, StatusName>> = { 11: 'sigsegv', 25: 'sigxfsz', 8: 'sigfpe', 6: 'sigabrt' }
 
 export interface Judged {
   readonly status: StatusName
-  /** The stage that says how it went: the program's, or that of its compiler. */
+  /** The stage that determines the status: the run stage, or the compile stage if it failed. */
   readonly last: StageResult | undefined
 }
 
-/** `isRight` is what a comparison of our own came to, where the desk's does not hold. */
+/** `isRight` is the door's own comparison of the output, where the service cannot compare. */
 export function judged(snippet: SnippetStatus, isRight: boolean | undefined, cpuLimitMs: number): Judged {
   const { state, result, verdict, request } = snippet
   const last = result?.stages.at(-1)
@@ -71,7 +71,7 @@ export const cpuMsOf = ({ usage: { cpuUserMs, cpuSystemMs } }: StageResult): num
 export const signalNumber = (name: string | undefined): number | null =>
   (name !== undefined && (constants.signals as Readonly<Record<string, number>>)[name]) || null
 
-/** In words, for an end that needs some. */
+/** Explains an end that needs an explanation; null for others. */
 export function endMessageOf({ cause, exitCode, signal, reason }: StageResult): string | null {
   switch (cause) {
     case 'ok':

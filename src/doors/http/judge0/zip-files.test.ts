@@ -7,7 +7,7 @@ import { zipOf } from './zip-of.fixture.ts'
 const LIMITS = { mostFiles: 10, mostBytes: 100_000 }
 const refused = (words: RegExp) => expect.objectContaining({ message: expect.stringMatching(words) })
 
-test('files come out as they went in, packed or not, and folders are left out', async () => {
+test('files are extracted, compressed or stored, and folders are omitted', async () => {
   const archive = zipOf(
     [
       { name: 'run', contents: 'echo 1\n' },
@@ -26,7 +26,7 @@ test('files come out as they went in, packed or not, and folders are left out', 
   expect(String(files[0]?.contents)).toBe('echo 1\n')
 })
 
-test('those of another program are read too', async () => {
+test("an archive written by Python's zipfile is read", async () => {
   const script = `
 import io, sys, zipfile
 out = io.BytesIO()
@@ -71,7 +71,7 @@ test('files that share their bytes are refused', async () => {
 })
 
 const seed = seedOfRun()
-test(`whatever happened to it, it is read or refused (seed ${seed})`, async () => {
+test(`an archive with random damage is read or refused, never above mostBytes (seed ${seed})`, async () => {
   const random = randomFrom(seed)
   const whole = zipOf([
     { name: 'run', contents: 'echo 1\n'.repeat(50) },

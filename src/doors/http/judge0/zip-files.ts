@@ -4,9 +4,9 @@ import { invalid } from '../../../base/fault.ts'
 import type { SnippetFile } from '../../../model/snippet.ts'
 
 /**
- * The files of a zip archive from a client. It is read by its directory, which lies at its end (APPNOTE.TXT 4.3). No
- * value in it is trusted: neither sizes (one limit holds for all files together), nor offsets, nor checksums. Names are
- * checked when the files are laid out. Throws `invalid`.
+ * Reads the files of a client's zip archive by the directory at its end (APPNOTE.TXT 4.3). No value in it is trusted:
+ * neither sizes (one limit applies to all files together), nor offsets, nor checksums. Names are checked when the files
+ * are placed. Throws `invalid`.
  */
 export interface ZipLimits {
   readonly mostFiles: number
@@ -31,7 +31,7 @@ const inflate: (bytes: InputType, options: ZlibOptions) => Promise<Buffer> = pro
 
 export async function zipFiles(archive: Buffer, { mostFiles, mostBytes }: ZipLimits): Promise<SnippetFile[]> {
   const entries = entriesOf(archive, mostFiles)
-  // Files that share their bytes are not in honest archives: a small one would be unpacked over and over.
+  // In a valid archive no files share bytes. An archive with shared bytes would unpack the same data many times.
   if (entries.reduce((sum, { packedBytes }) => sum + packedBytes, 0) > archive.length) throw broken()
   const files: SnippetFile[] = []
   let left = mostBytes
@@ -80,7 +80,7 @@ function entriesOf(archive: Buffer, mostFiles: number): Entry[] {
   return entries
 }
 
-/** A comment of up to 65535 bytes may come after it. */
+/** A comment of up to 65535 bytes may follow it. */
 function endOf(archive: Buffer): number {
   const last = archive.length - END_BYTES
   for (let at = last; at >= Math.max(0, last - 0xffff); at--) {
@@ -96,7 +96,8 @@ async function unpacked(archive: Buffer, entry: Entry, most: number): Promise<Bu
   const shown = JSON.stringify(name.slice(0, 200))
   if ((flags & ENCRYPTED_FLAG) !== 0) throw invalid(`${shown} in the archive is encrypted`)
   if ((mode & TYPE_BITS) === SYMLINK) throw invalid(`${shown} in the archive is a symlink`)
-  if (method !== STORED && method !== DEFLATED) throw invalid(`${shown} in the archive is packed in an unusual way`)
+  if (method !== STORED && method !== DEFLATED)
+    throw invalid(`${shown} in the archive has an unsupported compression method`)
   if (bytes > most) throw tooLarge()
   if (at + LOCAL_BYTES > archive.length || archive.readUInt32LE(at) !== LOCAL_SIGNATURE) throw broken()
   const from = at + LOCAL_BYTES + archive.readUInt16LE(at + 26) + archive.readUInt16LE(at + 28)
@@ -107,7 +108,7 @@ async function unpacked(archive: Buffer, entry: Entry, most: number): Promise<Bu
   return contents
 }
 
-/** No byte more than the directory says is ever made. */
+/** Never produces more bytes than the directory declares. */
 async function inflated(packed: Buffer, bytes: number): Promise<Buffer> {
   try {
     return await inflate(packed, { maxOutputLength: Math.max(1, bytes) })

@@ -4,13 +4,13 @@ export interface ZipOptions {
   readonly name: string
   readonly contents: string | Buffer
   readonly isStored?: boolean
-  /** What the archive says, where it lies. */
+  /** The size that the archive states, when it is not the real one. */
   readonly saidBytes?: number
   readonly mode?: number
   readonly flags?: number
 }
 
-/** An archive, honest or not. */
+/** An archive, valid or not. */
 export function zipOf(files: readonly ZipOptions[], comment = ''): Buffer {
   const bodies: Buffer[] = []
   const entries: Buffer[] = []

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { silentLog } from '../../../base/log.ts'
 import type { CommandTask } from '../../../model/command-task.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { bodyRules } from '../server/body-rules.ts'
 import { httpDoor } from '../server/http-door.ts'
+import { requestRules } from '../server/request-rules.ts'
 import {
   ended,
   inline,
@@ -22,10 +22,10 @@ interface Wish extends RequestInit {
   readonly headers?: Record<string, string>
 }
 
-/** The door on the app that it hangs on, over a real engine. */
-async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: SnippetGridOptions = {}) {
-  const grid = await snippetsGrid(wish)
-  const { desk, instance, ending } = grid
+/** The door mounted on the HTTP app, over a real engine. */
+async function doorOver(more: Partial<PistonDoorOptions> = {}, options: SnippetGridOptions = {}) {
+  const grid = await snippetsGrid(options)
+  const { service, instance, ending } = grid
   const app = httpDoor({
     errorShapes: [pistonError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -40,7 +40,7 @@ async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: SnippetGrid
     '/',
     pistonDoor({
       scopeOf: () => LOCAL_SCOPE,
-      desk,
+      service,
       instances: () => instance,
       clock: manualClock(),
       ending: ending.signal,
@@ -61,7 +61,7 @@ async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: SnippetGrid
 
 const HELLO = { language: 'python', version: '3.x', files: [{ content: 'print(1)' }] }
 
-test('an answer has the keys that Piston has', async () => {
+test('a response has the keys of Piston, under both prefixes', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => ran(stage('1\n', { stderr: inline('warned\n') })) })
   for (const prefix of ['/api/v2', '/api/v2/piston'])
@@ -86,7 +86,7 @@ test('an answer has the keys that Piston has', async () => {
     })
 })
 
-test('files, arguments, input and limits go to the grid as they are meant', async () => {
+test('files, arguments, stdin and limits become those of the task', async () => {
   const { worker, ask } = await doorOver()
   let task: CommandTask | undefined
   worker('w1', {
@@ -121,7 +121,7 @@ test('files, arguments, input and limits go to the grid as they are meant', asyn
   const run = task?.stages[0]
   expect(run).toMatchObject({ name: 'run', limits: { wallMs: 1500, cpuMs: 700, memoryBytes: 50_000_000 } })
   expect(run?.argv.at(-1)).toBe('a b')
-  expect(run?.stdin).toEqual({ kind: 'inline', bytes: Buffer.from('typed\n') })
+  expect(run?.stdin).toEqual({ kind: 'inline', bytes: new TextEncoder().encode('typed\n') })
 })
 
 test.each([
@@ -133,7 +133,10 @@ test.each([
   [{ ...HELLO, files: [{ content: 'eA==', encoding: 'base64' }] }, 'files must include at least one utf8 encoded file'],
   [{ ...HELLO, files: [] }, 'files must include at least one utf8 encoded file'],
   [{ ...HELLO, files: [{ content: 'x' }, { content: 'abc', encoding: 'hex' }] }, 'files[1].content is not hex'],
-  [{ ...HELLO, files: [{ name: '../../etc/passwd', content: 'x' }] }, 'files: "../../etc/passwd" leads somewhere else'],
+  [
+    { ...HELLO, files: [{ name: '../../etc/passwd', content: 'x' }] },
+    'files: "../../etc/passwd" leads out of the working directory',
+  ],
   [{ ...HELLO, language: 'cobol' }, 'cobol-3.x runtime is unknown'],
   [{ ...HELLO, version: '2.x' }, 'python-2.x runtime is unknown'],
   [{ ...HELLO, version: 'latest!' }, 'python-latest! runtime is unknown'],
@@ -145,7 +148,7 @@ test.each([
   [{ ...HELLO, stdin: 1 }, 'If specified, stdin must be a string'],
   ['{', 'The body cannot be read as JSON'],
   ['null', 'language is required as a string'],
-])('%j is refused with the words of Piston', async (body, message) => {
+])('%j is refused with 400 and the message of Piston', async (body, message) => {
   const { worker, ask } = await doorOver()
   worker('w1')
   expect(await ask('/api/v2/execute', body)).toEqual({ status: 400, body: { message } })
@@ -166,19 +169,19 @@ test.each([
   ],
   ['a flood', ended('output-limit'), { signal: 'SIGKILL', status: 'OL' }],
   ['a program that is none', ended('not-started'), { code: null, signal: null, status: 'XX' }],
-])('%s has its status', async (_, result, run) => {
+])('%s gives its code, signal and status', async (_, result, run) => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => result })
   expect((await ask('/api/v2/execute', HELLO)).body).toMatchObject({ run })
 })
 
-test('what is too long is cut, and says so', async () => {
+test('output above mostOutputBytes is cut and marked truncated', async () => {
   const { worker, ask } = await doorOver({ mostOutputBytes: 3 })
   worker('w1', { answer: () => ran(stage('12345')) })
   expect((await ask('/api/v2/execute', HELLO)).body.run).toMatchObject({ stdout: '123', code: 0, truncated: true })
 })
 
-test('a compiler that fails is what the run came to', async () => {
+test('a failed compile stage is also the result of the run', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => ran(stage('', { name: 'compile', cause: 'exit', exitCode: 1, stderr: inline('no') })) })
   const { body } = await ask('/api/v2/execute', { ...HELLO, language: 'c', version: '*' })
@@ -186,7 +189,7 @@ test('a compiler that fails is what the run came to', async () => {
   expect(body.run).toMatchObject({ code: 1, stderr: 'no' })
 })
 
-test('text is taken for JSON from clients, and never from a page', async () => {
+test('text/plain is read as JSON from clients, and refused with 415 from a web page', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { answer: () => ran(stage('1\n')) })
   const body = JSON.stringify(HELLO)
@@ -204,7 +207,7 @@ test('text is taken for JSON from clients, and never from a page', async () => {
   ).toBe(415)
 })
 
-test('who goes away leaves nothing running, and a server that stops says so', async () => {
+test('the task of a client that disconnects is cancelled, and a stopping server answers 503', async () => {
   const { worker, ask, ending } = await doorOver()
   const hands = worker('w1')
   const leaving = new AbortController()
@@ -222,7 +225,7 @@ test('who goes away leaves nothing running, and a server that stops says so', as
   expect((await ask('/api/v2/execute', HELLO)).status).toBe(503)
 })
 
-test('a full queue is told as such', async () => {
+test('a full queue answers 503', async () => {
   const { worker, ask, ending } = await doorOver({}, { scheduler: { maxQueued: 1 } })
   worker('w1', { slots: 1 })
   const waiting = [ask('/api/v2/execute', HELLO)]
@@ -234,7 +237,7 @@ test('a full queue is told as such', async () => {
   await Promise.all(waiting)
 })
 
-test('runtimes have the names of Piston, and one that says no version has the least', async () => {
+test('runtimes have the names and aliases of Piston, and version 0.0.0 when none is known', async () => {
   const { worker, ask } = await doorOver()
   worker('w1', { languages: ['python', 'python@3.11.2', 'python@3.9.1', 'ruby'], answer: () => ran(stage('')) })
   const python = { language: 'python', aliases: ['py', 'python3'] }
@@ -259,19 +262,16 @@ test('runtimes have the names of Piston, and one that says no version has the le
     expect(await ask(path)).toEqual({ status: 404, body: { message: 'Not Found' } })
 })
 
-test('refusals from in front of it have its shape', async () => {
+test('refusals by the request rules have the error shape of Piston', async () => {
   const app = new Hono()
-  app.use((c, next) => {
-    c.set('errorShape', pistonError)
-    return next()
-  })
-  app.use(bodyRules(10))
+  const rules = { allowedHosts: [], allowedOrigins: [], log: silentLog, errorShapes: [pistonError] }
+  app.use(requestRules({ ...rules, maxBodyBytes: 10 }))
   app.post('/api/v2/execute', (c) => c.text('taken'))
   const post = (type: string, body: string) =>
     app.request('/api/v2/execute', {
       method: 'POST',
       body,
-      headers: { 'content-type': type, 'content-length': `${body.length}` },
+      headers: { host: 'localhost', 'content-type': type, 'content-length': `${body.length}` },
     })
   expect(await (await post('image/png', '{}')).json()).toEqual({ message: 'requests must be of type application/json' })
   expect(await (await post('application/json', 'x'.repeat(11))).json()).toEqual({

@@ -3,7 +3,7 @@ import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { problemOf } from '../../../services/snippets/snippet-problem.ts'
 import { type HttpError, statusOf } from '../server/http-error.ts'
 
-/** A refusal as clients of Piston know it: a status, and a body of one message. */
+/** A refusal in Piston's format: a status, and a body with one message. */
 export class PistonProblem extends Error {
   override readonly name = 'PistonProblem'
   readonly status: number
@@ -16,20 +16,20 @@ export class PistonProblem extends Error {
   }
 }
 
-/** Undefined for what is no fault, and so a bug. */
+/** Returns undefined for an error that is not a fault, and so is a bug. */
 export function pistonProblemOf(error: unknown): PistonProblem | undefined {
   if (error instanceof PistonProblem) return error
   const problem = problemOf(error)
   return problem && new PistonProblem(problem.message, API_CODES[problem.code].status, problem.retryAfterMs)
 }
 
-export const PISTON_BUG = new PistonProblem('Something went wrong here; the log of the server says more', 500)
+export const PISTON_BUG = new PistonProblem('Internal error; see the log of the server', 500)
 
 const isPistonPath = (path: string): boolean => path === '/api/v2' || path.startsWith('/api/v2/')
 
 export const NOT_JSON = 'requests must be of type application/json'
 
-/** A refusal from in front of the routes, as Piston's clients expect it; undefined where others do. */
+/** The body of a refusal before the routes, in Piston's format; undefined for paths of other doors. */
 export function pistonError(c: Context, error: HttpError): object | undefined {
   if (!isPistonPath(c.req.path)) return undefined
   return { message: statusOf(error) === 415 ? NOT_JSON : error.message }

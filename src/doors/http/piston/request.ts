@@ -30,7 +30,7 @@ export interface PistonRequest {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The body of `execute`, or the first message of a socket. What it lacks is told in the order and words of Piston. */
+/** Reads the body of `execute`, or the first message of a socket. Errors have the order and the text of Piston's. */
 export function readExecute(given: unknown, { offers, isAwaited, instance, limits }: ExecuteRules): PistonRequest {
   const body: Body = typeof given === 'object' && given !== null ? (given as Body) : {}
   const language = wordIn(body, 'language')
@@ -60,12 +60,12 @@ const notNow = (language: string): PistonProblem =>
 /** The offers of workers, after the requested language has passed its self-test. */
 export async function offersFor(
   given: unknown,
-  desk: Pick<SnippetService, 'languages' | 'settled'>,
+  service: Pick<SnippetService, 'languages' | 'settled'>,
   signal: AbortSignal,
 ): Promise<readonly LanguageOffer[]> {
   const { language, version } = (given ?? {}) as Body
-  if (typeof language === 'string' && typeof version === 'string') await desk.settled({ language, version }, signal)
-  return desk.languages()
+  if (typeof language === 'string' && typeof version === 'string') await service.settled({ language, version }, signal)
+  return service.languages()
 }
 
 const shortened = (text: string): string => text.slice(0, 100)
@@ -80,7 +80,7 @@ interface GivenFile extends SnippetFile {
   readonly isCode: boolean
 }
 
-/** Those that are not text are data for the program: it is never one of them. */
+/** A file that is not text is data, and never the program. */
 const isText = (encoding: unknown): boolean => encoding !== 'base64' && encoding !== 'hex'
 
 function filesIn(given: unknown): GivenFile[] {
@@ -98,7 +98,10 @@ function filesIn(given: unknown): GivenFile[] {
   })
 }
 
-/** An absolute path is relative to the working directory; a path out of it is refused when the files are laid out. */
+/**
+ * An absolute path is taken relative to the working directory. A path that leads out of it is refused when the files
+ * are placed.
+ */
 const pathOf = (name: string): string => (name === '' ? '' : posix.normalize(name.replace(/^\/+/, '')))
 
 function bytesOf(content: string, encoding: unknown, field: string): Uint8Array {
@@ -109,7 +112,10 @@ function bytesOf(content: string, encoding: unknown, field: string): Uint8Array 
   return Buffer.from(content, isHex ? 'hex' : 'base64')
 }
 
-/** The first file of code is the one that is run, whatever comes before it; one that has no name gets one here, or from its language. */
+/**
+ * Puts the program first: the first text file, even if other files precede it. A program without a name gets one here,
+ * or from its language.
+ */
 function mainFirst(files: readonly GivenFile[]): SnippetFile[] {
   const main = files.find(({ isCode }) => isCode)
   if (main === undefined) throw new PistonProblem('files must include at least one utf8 encoded file')
@@ -126,7 +132,7 @@ function argsIn(given: unknown): string[] {
   return given
 }
 
-/** Programs that read a line find one, even where nothing was given. */
+/** Adds a newline, so that programs that read a line find one even without input. */
 function stdinIn(given: unknown): string {
   if (given !== undefined && given !== null && typeof given !== 'string')
     throw new PistonProblem('If specified, stdin must be a string')
@@ -147,12 +153,12 @@ function limitsIn(body: Body, stage: 'compile' | 'run', limits: PistonLimits): L
   return {
     ...(wallMs !== undefined && { wallMs }),
     ...(cpuMs !== undefined && { cpuMs }),
-    // Below 0 stands for no limit of the caller's own: that of the language holds.
+    // A negative number means that the caller sets no limit: the default of the language applies.
     ...(memoryBytes !== undefined && memoryBytes > 0 && { memoryBytes }),
   }
 }
 
-/** Nothing and 0 are the same to Piston. */
+/** For Piston a missing value and 0 are the same. */
 function amountIn(body: Body, name: string): number | undefined {
   const value = body[name]
   if (value === undefined || value === null || value === 0 || value === false || value === '') return undefined

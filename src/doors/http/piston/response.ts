@@ -12,16 +12,16 @@ export interface PistonStage extends PistonEnd {
   readonly cpu_time?: number
   readonly wall_time?: number
   readonly memory?: number
-  /** Not in Piston, which ends a program that prints more than it keeps. */
+  /** An extension: Piston kills a program that prints more than the limit. */
   readonly truncated?: true
 }
 
 export interface PistonEnd {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended the program. */
   readonly code: number | null
   readonly signal: string | null
   readonly message: string | null
-  /** RE: another exit than 0; SG: a signal; TO: out of time; OL: printed too much; XX: not its own fault. */
+  /** RE: exit code other than 0; SG: signal; TO: timeout; OL: output limit; XX: failure of the grid. */
   readonly status: 'RE' | 'SG' | 'TO' | 'OL' | 'XX' | null
 }
 
@@ -30,18 +30,18 @@ export interface PistonAnswer extends Pick<PistonRuntime, 'language' | 'version'
   readonly compile?: PistonStage
 }
 
-/** Throws a PistonProblem for what did not run. */
+/** Throws a PistonProblem for a task that did not run. */
 export async function executeAnswer(
   status: SnippetStatus,
   { language, version }: PistonRuntime,
-  wish: OutputTextOptions,
+  options: OutputTextOptions,
 ): Promise<PistonAnswer> {
   const stages = status.result?.stages ?? []
   const compiled = stages.find(({ name }) => name === 'compile')
   const ran = stages.find(({ name }) => name !== 'compile')
-  const compile = compiled && (await stageOf(compiled, wish))
-  // Clients look at `run` first: one that was not reached is told as what kept it from being.
-  const run = ran ? await stageOf(ran, wish) : (compile ?? unrun(status))
+  const compile = compiled && (await stageOf(compiled, options))
+  // Clients look at `run` first: a run stage that was not reached has the result of the compile stage.
+  const run = ran ? await stageOf(ran, options) : (compile ?? unrun(status))
   return { run, ...(compile && { compile }), language, version }
 }
 
@@ -50,8 +50,8 @@ function unrun({ state, what, noWorker }: SnippetStatus): PistonStage {
   throw new PistonProblem(what ?? 'it did not run', noWorker ? 503 : 500)
 }
 
-async function stageOf(stage: StageResult, wish: OutputTextOptions): Promise<PistonStage> {
-  const [stdout, stderr] = [await outputText(stage.stdout, wish), await outputText(stage.stderr, wish)]
+async function stageOf(stage: StageResult, options: OutputTextOptions): Promise<PistonStage> {
+  const [stdout, stderr] = [await outputText(stage.stdout, options), await outputText(stage.stderr, options)]
   const { wallMs, cpuUserMs, cpuSystemMs, peakMemoryBytes } = stage.usage
   return {
     stdout: stdout.text,
@@ -71,7 +71,7 @@ export function stageEnd({ cause, exitCode, signal, reason }: StageResult): Pist
   if (cause === 'exit' || cause === 'pid-limit')
     return { code: exitCode, signal: null, message: reason ?? `Exited with error status ${exitCode}`, status: 'RE' }
   if (cause === 'signal') {
-    const name = signal === 'SIGIOT' ? 'SIGABRT' : (signal ?? 'SIGKILL') // one signal, and one name that people know
+    const name = signal === 'SIGIOT' ? 'SIGABRT' : (signal ?? 'SIGKILL') // two names of one signal
     return { code: null, signal: name, message: reason ?? `Caught fatal signal ${name}`, status: 'SG' }
   }
   return endOfCause(cause, reason)

@@ -3,7 +3,7 @@ import { chooseVersion } from '../../../languages/choose-version.ts'
 import { findLanguage } from '../../../languages/find-language.ts'
 import type { LanguageOffer } from '../../../model/language.ts'
 
-/** A language in one version, under the name that Piston has for it. */
+/** A language in one version, under Piston's name. */
 export interface PistonRuntime {
   readonly language: string
   readonly version: string
@@ -18,7 +18,7 @@ export interface FoundRuntime extends PistonRuntime {
   readonly wanted: string | undefined
 }
 
-/** Where Piston calls a language otherwise than we do; its name is one of our aliases. */
+/** Languages whose name in Piston differs from ours. Piston's name is one of our aliases. */
 const NAMES: Readonly<Record<string, string>> = { 'c#': 'csharp', r: 'rscript', sql: 'sqlite3' }
 const RUNTIMES: Readonly<Record<string, string>> = {
   javascript: 'node',
@@ -27,7 +27,7 @@ const RUNTIMES: Readonly<Record<string, string>> = {
   fortran: 'gcc',
   'c#': 'mono',
 }
-/** Told of workers that do not say theirs: clients must be given one, and give it back. */
+/** The version for workers that report none: clients require one, and send it back. */
 const NO_VERSION = '0.0.0'
 
 const versionsOf = ({ versions }: LanguageOffer): readonly string[] => (versions.length > 0 ? versions : [NO_VERSION])
@@ -46,7 +46,7 @@ function runtimeOf({ name, aliases }: LanguageOffer, version: string): PistonRun
   }
 }
 
-/** The newest that a selector takes in; a selector that cannot be read takes in none. */
+/** Returns the newest version that a selector matches; an invalid selector matches none. */
 export function findRuntime(
   offers: readonly LanguageOffer[],
   language: string,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** A package that browsers load as one module, under its own name. */
 export interface BrowserPackage {
   readonly name: string
-  /** Its module on this disk. */
+  /** The path of the module on this disk. */
   readonly file: string
 }
 

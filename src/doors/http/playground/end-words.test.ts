@@ -34,6 +34,6 @@ test.each([
   [task('timeout', [stage({ cause: 'timeout', executionTime: '10s' })]), 'Time is up · 10s'],
   [task('cancelled'), 'Stopped'],
   [task('failed', [], { failure: { message: 'no worker came' } }), 'no worker came'],
-])('the end in one line: %#', (told, words) => {
+])('endText gives the end of a task in one line: %#', (told, words) => {
   expect(endText(told)).toEqual({ text: words, isBad: !words.startsWith('Done') })
 })

@@ -4,16 +4,16 @@ import { basename, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ServedFile } from './served-file.ts'
 
-/** Where it all begins in the browser; the other modules lie beside it. */
+/** The entry module in the browser; the other modules are beside it. */
 const ENTRY = new URL('./page/playground.ts', import.meta.url)
 const FOLDER = new URL('.', ENTRY)
 
-/** Sources are served without their types; an installed package has no sources, and modules that are JavaScript already. */
+/** Sources are served with their types stripped. An installed package has no sources: its modules are JavaScript. */
 const ENDING = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
-/** The modules of the page, by the name that they import each other by. */
+/** The modules of the page, by the name under which they import each other. */
 export function pageModules(): ReadonlyMap<string, ServedFile> {
   const names = readdirSync(FOLDER).filter((name) => extname(name) === ENDING && !name.endsWith('.d.ts'))
   return new Map(

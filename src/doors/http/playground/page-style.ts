@@ -1,4 +1,4 @@
-/** One sheet for light and dark, wide and narrow. */
+/** One style sheet for light and dark, wide and narrow. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--ground:light-dark(#f6f7f9,#14171c);--paper:light-dark(#fff,#1c2027);--ink:light-dark(#1b1f24,#e4e7eb);
 --faint:light-dark(#57606a,#9aa4b0);--line:light-dark(#d0d7de,#363d47);--main:light-dark(#0a5bb5,#6cb2ff);--on-main:light-dark(#fff,#0b1420);

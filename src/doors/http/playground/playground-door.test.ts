@@ -16,8 +16,8 @@ async function mapped(): Promise<{ imports: Record<string, string>; entry: strin
   return { ...(JSON.parse(map) as { imports: Record<string, string> }), entry }
 }
 
-describe('the page', () => {
-  test('lets nothing run or style it but what carries its nonce, which is another each time', async () => {
+describe('playground page', () => {
+  test('the CSP allows only scripts and styles with a nonce, which is new for each response', async () => {
     const app = door()
     for (const nonce of ['nonce0', 'nonce1']) {
       const response = await app.request('/play')
@@ -31,7 +31,7 @@ describe('the page', () => {
     }
   })
 
-  test('has all that its modules import, from this server', async () => {
+  test('every import of its modules is served by this server', async () => {
     const app = door()
     const { imports, entry } = await mapped()
     const seen = new Set<string>()
@@ -54,13 +54,13 @@ describe('the page', () => {
     expect(seen.size).toBeGreaterThan(25)
   })
 
-  test('knows what each language begins with', async () => {
+  test('templates.json has the code and stdin of each language', async () => {
     const response = await door().request('/play/templates.json')
     expect(await response.json()).toEqual({ python: { code: selfTest.code, stdin: '1' } })
   })
 })
 
-describe('files', () => {
+describe('playground files', () => {
   test.each([
     '/play/page/..%2fplayground-door.ts',
     '/play/page/tsconfig.json',
@@ -70,11 +70,11 @@ describe('files', () => {
     '/play/lib/%2e%2e/%2e%2e/package.json',
     '/play/page/nothing.ts',
     '/play/constructor',
-  ])('%s is none', async (path) => {
+  ])('%s is 404', async (path) => {
     expect((await door().request(path)).status).toBe(404)
   })
 
-  test('come packed to those who unpack, and not again to those who have them', async () => {
+  test('a file is sent as gzip when accepted, and 304 answers a matching ETag', async () => {
     const app = door()
     const { entry } = await mapped()
     const plain = await app.request(entry)

@@ -8,7 +8,7 @@ import { type ServedFile, servingFiles } from './served-file.ts'
 export interface PlaygroundOptions {
   /** The first text of each language in the editor: its self-test. */
   readonly languages: readonly Pick<Language, 'name' | 'selfTest'>[]
-  /** Never the same twice, and not to be guessed: by it the browser knows our scripts from others. */
+  /** A new random value per response: the browser runs only scripts with this nonce (Content-Security-Policy). */
   readonly newNonce: () => string
 }
 
@@ -25,7 +25,9 @@ const LIBRARIES = [
   '@codemirror/lang-cpp',
 ]
 
-/** A page to try the grid in: it talks to the code API of the same server, and nothing that is typed into it stays here. */
+/**
+ * A page to try the grid. It calls the code API of the same server, and the server stores nothing that the user types.
+ */
 export function playgroundDoor({ languages, newNonce }: PlaygroundOptions): Hono {
   const files = new Map<string, ServedFile>()
   for (const [name, file] of pageModules()) files.set(`/play/page/${name}`, file)

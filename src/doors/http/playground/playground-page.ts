@@ -2,7 +2,7 @@ import { PAGE_STYLE } from './page-style.ts'
 
 export interface PageParts {
   readonly nonce: string
-  /** Where the browser finds what modules import by name. */
+  /** The URLs of modules that are imported by name. */
   readonly imports: Readonly<Record<string, string>>
   readonly entry: string
 }

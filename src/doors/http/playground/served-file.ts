@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
 
-/** A file of the page, made when it is first asked for and the same from then on. */
+/** A file of the page, made at its first request and cached. */
 export interface ServedFile {
   readonly type: string
   text(): string
@@ -17,7 +17,7 @@ interface Made {
 
 const smaller = promisify(gzip)
 
-/** Answers for these paths and no other: what a caller writes never becomes the name of a file. */
+/** Serves these paths and no others: a path of a request never becomes a file name. */
 export function servingFiles(files: ReadonlyMap<string, ServedFile>): (c: Context) => Promise<Response> {
   const made = new Map<ServedFile, Promise<Made>>()
   const madeOf = (file: ServedFile): Promise<Made> => {
@@ -31,7 +31,7 @@ export function servingFiles(files: ReadonlyMap<string, ServedFile>): (c: Contex
     const file = files.get(c.req.path)
     if (file === undefined) return c.notFound()
     const { plain, gzip: packed, etag } = await madeOf(file)
-    // Asked for each time, for another version of the server has other modules under the same names.
+    // Clients must revalidate, because another version of the server has other modules under the same names.
     const headers = { 'content-type': file.type, etag, 'cache-control': 'no-cache', vary: 'Accept-Encoding' }
     if (c.req.header('if-none-match') === etag) return c.body(null, 304, headers)
     if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(plain, 200, headers)

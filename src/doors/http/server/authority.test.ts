@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { configuredAuthority, isLoopback, parseAuthority } from './authority.ts'
+import { configuredAuthority, isLoopback, parseAuthority } from './browser-rules.ts'
 
-describe('an authority', () => {
+describe('authority', () => {
   test.each([
     ['localhost', { name: 'localhost', port: undefined }],
     ['LocalHost:8080', { name: 'localhost', port: 8080 }],
@@ -9,7 +9,7 @@ describe('an authority', () => {
     ['[::1]:8080', { name: '::1', port: 8080 }],
     ['[0:0:0:0:0:0:0:1]', { name: '0:0:0:0:0:0:0:1', port: undefined }],
     ['build_farm-1.example.com', { name: 'build_farm-1.example.com', port: undefined }],
-  ])('%s is a name and a port', (text, expected) => {
+  ])('%s is parsed as a name and a port', (text, expected) => {
     expect(parseAuthority(text)).toEqual(expected)
   })
 
@@ -32,7 +32,7 @@ describe('an authority', () => {
     '[::1]evil.com',
     'löcalhost',
     'http://localhost',
-  ])('"%s" is none', (text) => {
+  ])('"%s" is refused', (text) => {
     expect(parseAuthority(text)).toBeUndefined()
   })
 })
@@ -55,14 +55,14 @@ test.each([
   '0.0.0.0',
   '::',
   '::2',
-])('%s is not taken for loopback', (name) => {
+])('%s is not loopback', (name) => {
   expect(isLoopback(name)).toBe(false)
 })
 
-test('a configured host may be a bare IPv6 address', () => {
+test('a configured host may be an IPv6 address without brackets', () => {
   expect(configuredAuthority('fd00::7')).toEqual({ name: 'fd00::7', port: undefined })
 })
 
-test('a configured host that could never match is refused by the name of its key', () => {
+test('a configured host that can never match throws, with the name of its setting', () => {
   expect(() => configuredAuthority('https://grid.example.com')).toThrow(/http\.allowed_hosts/)
 })

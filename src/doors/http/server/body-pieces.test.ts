@@ -15,12 +15,12 @@ const bodyOf = (...texts: string[]) =>
     duplex: 'half',
   })
 
-test('a body comes in its pieces, and none is no pieces', async () => {
+test('a body is read in its pieces, and a request without a body has none', async () => {
   expect(await collect(bodyPieces(bodyOf('one', 'two'), manualClock()))).toEqual(['one', 'two'])
   expect(await collect(bodyPieces(new Request('http://localhost/'), manualClock()))).toEqual([])
 })
 
-test('a body that stalls is ended, and one that is slow is not', async () => {
+test('a body without bytes for STALL_MS is ended with 408, and a slow one is not', async () => {
   const clock = manualClock()
   let send: (text: string) => void = () => {}
   const body = new ReadableStream({
@@ -40,7 +40,7 @@ test('a body that stalls is ended, and one that is slow is not', async () => {
   await expect(last).rejects.toMatchObject({ status: 408 })
 })
 
-test('the first piece is made as long as is wished, or as there is', async () => {
+test('the first piece has at least the wanted length, or the whole body', async () => {
   async function* pieces(...texts: string[]) {
     for (const text of texts) yield Buffer.from(text)
   }

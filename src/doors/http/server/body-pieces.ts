@@ -1,10 +1,10 @@
 import { HTTPException } from 'hono/http-exception'
 import type { Clock } from '../../../base/clock.ts'
 
-/** A peer that is silent for so long holds memory and a connection for nothing. */
+/** A peer that is silent for this long is disconnected, because it holds memory and a connection. */
 export const STALL_MS = 120_000
 
-/** A request's body as it comes, no faster than it is taken; one that stalls is ended with a 408. */
+/** The body of a request as it arrives, no faster than it is read. A body that stalls ends with a 408. */
 export async function* bodyPieces({ body }: Request, clock: Clock): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()
@@ -15,13 +15,13 @@ export async function* bodyPieces({ body }: Request, clock: Clock): AsyncGenerat
       yield value
     }
   } finally {
-    reader.releaseLock() // and not cancelled: that would end the connection before it carried the answer
+    reader.releaseLock() // not cancelled: that would close the connection before the response
   }
 }
 
 async function soon<T>(read: Promise<T>, clock: Clock): Promise<T> {
   const stalled = Promise.withResolvers<never>()
-  const message = `Nothing more came for ${STALL_MS / 1000} seconds`
+  const message = `No data arrived for ${STALL_MS / 1000} seconds`
   const takeBack = clock.after(STALL_MS, () => stalled.reject(new HTTPException(408, { message })))
   try {
     return await Promise.race([read, stalled.promise])
@@ -31,7 +31,7 @@ async function soon<T>(read: Promise<T>, clock: Clock): Promise<T> {
   }
 }
 
-/** The same pieces, the first of them as long as is wished, or as there is. */
+/** The same pieces; the first has at least the requested length, if the body is long enough. */
 export async function* withLongStart(
   pieces: AsyncIterable<Uint8Array>,
   startBytes: number,

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../../base/log.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { askRaw, openRaw } from '../../../testing/raw-http.ts'
-import { ANY_TYPE, takes, UNTYPED } from './body-rules.ts'
 import { httpDoor } from './http-door.ts'
 import { type HttpListener, listenHttp } from './listen.ts'
+import { ANY_TYPE, takes, UNTYPED } from './request-rules.ts'
 
 const log = { ...silentLog, error: vi.fn() }
 let server: HttpListener
@@ -47,8 +47,8 @@ const post = (path: string, type: string, body: string) =>
   send(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body)
 const chunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
-describe('a body', () => {
-  test('comes without a content type where the route says so, and only so', async () => {
+describe('content type of a body', () => {
+  test('a route for untyped bodies accepts no content type, and refuses any with 415', async () => {
     const put = (...headers: string[]) => send('PUT /echo/untyped', [...headers, 'Content-Length: 4'], 'blob')
     expect(await put()).toMatchObject({ status: 200, body: 'blob' })
     for (const type of ['text/plain', 'application/json', 'application/octet-stream']) {
@@ -60,7 +60,7 @@ describe('a body', () => {
     }
   })
 
-  test('has any content type where the route accepts any, and the length limit of the declaration that fits', async () => {
+  test('a route for any type accepts each, with the length limit of the matching declaration', async () => {
     const put = (body: string, ...headers: string[]) =>
       send('PUT /echo/any', [...headers, `Content-Length: ${body.length}`], body)
     for (const type of ['text/plain', 'application/vnd.gradle.build-cache-artifact.v2', 'x']) {
@@ -71,7 +71,7 @@ describe('a body', () => {
     expect((await put('x'.repeat(1001), 'Content-Type: text/plain')).status).toBe(413)
   })
 
-  test('comes as JSON', async () => {
+  test('application/json is accepted', async () => {
     expect(await post('/echo/json', 'application/json', '{"a":1}')).toMatchObject({ status: 200, body: '{"a":1}' })
     expect((await post('/echo/json', 'Application/JSON; charset=utf-8', '{}')).status).toBe(200)
   })
@@ -82,37 +82,37 @@ describe('a body', () => {
     'multipart/form-data; boundary=x',
     'application/jsonp',
     '',
-  ])('as "%s" is what any web page may send, and is refused', async (type) => {
+  ])('"%s", which any web page may send, is refused with 415', async (type) => {
     const { status, body } = await post('/echo/json', type, '{}')
     expect(status).toBe(415)
     expect(JSON.parse(body).error.message).toMatch(/^The body must be application\/json, not/)
   })
 
-  test('without a type is refused, whatever its method and however it is sent', async () => {
+  test('a body without a type is refused with 415, for every method, chunked or not', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       expect((await send(`${method} /echo/json`, ['Content-Length: 2'], '{}')).status).toBe(415)
     }
     expect((await send('POST /echo/json', ['Transfer-Encoding: chunked'], chunks('{}'))).status).toBe(415)
   })
 
-  test('that is not there needs no type', async () => {
+  test('an empty body needs no type', async () => {
     expect((await send('POST /echo/json', ['Content-Length: 0'], '')).status).toBe(200)
     expect((await send('DELETE /echo/json', [], '')).status).toBe(200)
   })
 
-  test('may have another type where the route declares it, and then only that', async () => {
+  test('a route that declares another type accepts only that type', async () => {
     expect((await post('/echo/cwl', 'text/x-cwl', 'class: Workflow')).status).toBe(200)
     expect((await post('/echo/cwl', 'application/json', '{}')).status).toBe(415)
   })
 
-  test('may have several types where the route declares them', async () => {
+  test('a route that declares several types accepts each of them', async () => {
     expect((await post('/echo/either', 'application/json', '{}')).status).toBe(200)
     expect((await post('/echo/either', 'text/plain', 'x')).status).toBe(200)
     expect((await post('/echo/either', 'text/html', 'x')).status).toBe(415)
   })
 })
 
-test('a caller that goes away in the middle of its body is no bug of ours', async () => {
+test('a client that disconnects during its body is not logged as an error', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<unknown>()
   interrupted = end
   const socket = await openRaw(server.address)
@@ -125,29 +125,29 @@ test('a caller that goes away in the middle of its body is no bug of ours', asyn
   expect(log.error).not.toHaveBeenCalled()
 })
 
-describe('a body that is too large', () => {
+describe('body above the limit', () => {
   const JSON_TYPE = 'Content-Type: application/json'
   const long = `"${'x'.repeat(200)}"`
 
-  test('is refused by the length it states', async () => {
+  test('a Content-Length above the limit is refused with 413', async () => {
     const { status, body, headers } = await post('/echo/json', 'application/json', long)
     expect([status, headers.connection]).toEqual([413, 'close'])
     expect(JSON.parse(body)).toEqual({ error: { kind: 'invalid', message: 'The body is larger than 100 bytes' } })
   })
 
-  test('is cut off while it comes in chunks', async () => {
+  test('a chunked body is refused with 413 when it exceeds the limit', async () => {
     expect((await send('POST /echo/json', [JSON_TYPE, 'Transfer-Encoding: chunked'], chunks('{"ok":1}'))).body).toBe(
       '{"ok":1}',
     )
     expect((await send('POST /echo/json', [JSON_TYPE, 'Transfer-Encoding: chunked'], chunks(long))).status).toBe(413)
   })
 
-  test('is one that the route did not declare', async () => {
+  test('a route may declare a higher limit', async () => {
     expect((await post('/echo/cwl', 'text/x-cwl', long)).status).toBe(200)
     expect((await post('/echo/cwl', 'text/x-cwl', 'x'.repeat(1001))).status).toBe(413)
   })
 
-  test('cannot pass by stating two lengths', async () => {
+  test('a body with Content-Length and Transfer-Encoding is refused with 400', async () => {
     const both = [JSON_TYPE, 'Content-Length: 2', 'Transfer-Encoding: chunked']
     expect((await send('POST /echo/json', both, chunks(long))).status).toBe(400)
   })

@@ -23,7 +23,7 @@ afterAll(() => server.close(0))
 const get = (...headers: string[]) => askRaw(server.address, ['GET /healthz HTTP/1.1', 'Connection: close', ...headers])
 const target = (line: string, ...headers: string[]) => askRaw(server.address, [line, 'Connection: close', ...headers])
 
-describe('the Host', () => {
+describe('Host header', () => {
   test.each([
     'localhost',
     'localhost:1',
@@ -56,7 +56,7 @@ describe('the Host', () => {
     'proxy.example.com:80',
     'sub.grid.example.com',
     'grid.example.com.evil.com',
-  ])('%s is foreign, and the answer names the key to change', async (host) => {
+  ])('%s is refused with 403, and the answer names http.allowed_hosts', async (host) => {
     const { status, body, headers } = await get(`Host: ${host}`)
     expect(status).toBe(403)
     expect(JSON.parse(body)).toEqual({
@@ -79,13 +79,13 @@ describe('the Host', () => {
     '[::1%25eth0]',
     '[::1%eth0]:80',
     'localhost\tevil.com',
-  ])('%s is not a host', async (host) => {
+  ])('%s is no valid host and is refused with 400', async (host) => {
     const { status, body } = await get(`Host: ${host}`)
     expect(status).toBe(400)
     expect(JSON.parse(body)).toMatchObject({ error: { kind: 'invalid' } })
   })
 
-  test('must be there', async () => {
+  test('a request without a Host is refused with 400', async () => {
     const missing = { status: 400, body: expect.stringMatching(/host header/i) }
     expect(await get()).toMatchObject(missing)
     expect(await get('Host:')).toMatchObject(missing)
@@ -93,34 +93,34 @@ describe('the Host', () => {
     expect(await target('GET http://localhost/healthz HTTP/1.1')).toMatchObject(missing)
   })
 
-  test('must be there once', async () => {
+  test('a request with two Host headers is refused with 400', async () => {
     expect((await get('Host: localhost', 'Host: evil.com')).status).toBe(400)
     expect((await get('Host: evil.com', 'Host: localhost')).status).toBe(400)
     expect((await get('Host: localhost', 'hOsT: localhost')).status).toBe(400)
   })
 
-  test('of an absolute target counts as much as the header', async () => {
+  test('the host of an absolute request target is checked like the header', async () => {
     expect((await target('GET http://evil.com/healthz HTTP/1.1', 'Host: localhost')).status).toBe(403)
     expect((await target('GET http://localhost/healthz HTTP/1.1', 'Host: evil.com')).status).toBe(403)
     expect((await target('GET http://localhost@evil.com/healthz HTTP/1.1', 'Host: localhost')).status).toBe(403)
     expect((await target('GET http://localhost:80/healthz HTTP/1.1', 'Host: localhost')).status).toBe(200)
   })
 
-  test('is asked of every path, before it is known whether there is anything', async () => {
+  test('the Host is checked for every path, also for unknown paths', async () => {
     for (const path of ['/', '/readyz', '/metrics', '/nothing/here']) {
       expect((await target(`GET ${path} HTTP/1.1`, 'Host: evil.com')).status).toBe(403)
     }
   })
 
-  test('is asked of an upgrade too', async () => {
+  test('the Host of an upgrade is checked', async () => {
     const upgrade = ['Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==', 'Sec-WebSocket-Version: 13']
     expect((await target('GET /healthz HTTP/1.1', 'Host: evil.com', ...upgrade)).status).toBe(403)
   })
 })
 
-describe('targets that are no path', () => {
+describe('request targets that are no path', () => {
   test.each(['GET * HTTP/1.1', 'OPTIONS * HTTP/1.1', 'GET //evil.com\\@x HTTP/1.1', 'GET ftp://localhost/ HTTP/1.1'])(
-    '%s is refused in JSON',
+    '%s is refused with 400, in JSON',
     async (line) => {
       const { status, body } = await target(line, 'Host: localhost')
       expect(status).toBe(400)
@@ -129,8 +129,8 @@ describe('targets that are no path', () => {
   )
 })
 
-describe('the Origin', () => {
-  test('may be our own', async () => {
+describe('Origin header', () => {
+  test("the server's own origin is accepted", async () => {
     expect((await get('Host: localhost:8080', 'Origin: http://localhost:8080')).status).toBe(200)
     expect((await get('Host: localhost:80', 'Origin: http://localhost')).status).toBe(200)
     expect((await get('Host: LOCALHOST:8080', 'Origin: http://localhost:8080')).status).toBe(200)
@@ -148,26 +148,26 @@ describe('the Origin', () => {
     'https://ci.example.com.evil.com',
     'http://ci.example.com',
     'http://localhost:8080, https://evil.com',
-  ])('%s is foreign, and the answer names the key to change', async (origin) => {
+  ])('%s is refused with 403, and the answer names http.allowed_origins', async (origin) => {
     const { status, body, headers } = await get('Host: localhost:8080', `Origin: ${origin}`)
     expect(status).toBe(403)
     expect(body).toContain('http.allowed_origins')
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('given twice is foreign', async () => {
+  test('two Origin headers are refused with 403', async () => {
     const twice = ['Origin: http://localhost:8080', 'Origin: https://evil.com']
     expect((await get('Host: localhost:8080', ...twice)).status).toBe(403)
   })
 
-  test('of a foreign preflight gets no CORS header', async () => {
+  test('a preflight from a foreign origin is refused with 403, without CORS headers', async () => {
     const asked = ['Host: localhost', 'Origin: https://evil.com', 'Access-Control-Request-Method: POST']
     const { status, headers } = await target('OPTIONS /healthz HTTP/1.1', ...asked)
     expect(status).toBe(403)
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('that is configured may read the answer', async () => {
+  test('a configured origin gets CORS headers', async () => {
     const { status, headers } = await get('Host: grid.example.com', 'Origin: https://ci.example.com')
     expect(status).toBe(200)
     expect(headers['access-control-allow-origin']).toBe('https://ci.example.com')
@@ -175,7 +175,7 @@ describe('the Origin', () => {
     expect(headers.vary).toContain('Origin')
   })
 
-  test('that is configured may ask first', async () => {
+  test('a preflight from a configured origin is answered with 204', async () => {
     const asked = ['Host: localhost', 'Origin: https://ci.example.com', 'Access-Control-Request-Method: GET']
     const { status, headers } = await target('OPTIONS /healthz HTTP/1.1', ...asked)
     expect(status).toBe(204)
@@ -186,7 +186,7 @@ describe('the Origin', () => {
     })
   })
 
-  test('does not excuse a foreign Host', async () => {
+  test('a matching Origin does not make a foreign Host acceptable', async () => {
     expect((await get('Host: evil.com', 'Origin: http://evil.com')).status).toBe(403)
   })
 })

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws'
 
 type Sent = Parameters<WebSocket['send']>
 
-/** A WebSocket that does not pile up what its peer never reads: at some point the peer is cut instead. */
+/** A WebSocket with a limit of unread bytes: a peer that exceeds it is disconnected. */
 export class CarefulSocket extends WebSocket {
   mostUnreadBytes = Number.POSITIVE_INFINITY
 

@@ -1,43 +1,77 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { MiddlewareHandler } from 'hono'
-import { networkOf, plainAddress } from './caller-address.ts'
-import { type HttpError, sendError } from './http-error.ts'
+import { networkOf, plainAddress } from './callers.ts'
+import type { HttpError } from './http-error.ts'
 
-/** Which cap a connection is above. */
+/** The cap that a connection exceeds. */
 type Cap = 'address' | 'all'
 
 export interface ConnectionCaps {
   readonly connections: number
-  /** Does not apply to proxies: they have the connections of many callers. */
+  /** Does not apply to trusted proxies, which forward requests of many callers. */
   readonly connectionsPerAddress: number
   /** Connections above a cap that the server still reads one request from. */
   readonly connectionsAbove: number
 }
 
-/** By the socket that requests name: with TLS, the encrypted one. */
-const above = new WeakMap<object, Cap>()
+/** By the socket that requests refer to: with TLS, the encrypted one. */
+export const socketsAboveCap = new WeakMap<object, Cap>()
 
-/**
- * A connection above a cap is accepted for one request, so that its caller gets an answer: health requests theirs, all
- * others 429. Of those that have sent nothing yet the oldest is closed for a new one. A flood of silent connections
- * therefore cannot keep out a probe, which speaks as soon as it is connected. Further connections are closed unread.
- */
+/** Counts open connections, in all and per network, and lets those above a cap send one request. */
 export function capConnections(server: Server, caps: ConnectionCaps, isProxy: (address: string) => boolean): void {
-  const perAddress = new Map<string, number>()
-  const extra = new Map<string, Socket>()
-  const silent = new Set<Socket>()
+  const perNetwork = new Map<string, number>()
+  const addExtra = extraConnections(server, caps.connectionsAbove)
   let within = 0
-  let unnamed = 0
 
-  const exceeded = (whose: string | undefined): Cap | undefined => {
+  const exceeded = (address: string | undefined, network: string): Cap | undefined => {
     if (within >= caps.connections) return 'all'
-    return whose !== undefined && (perAddress.get(whose) ?? 0) >= caps.connectionsPerAddress ? 'address' : undefined
+    const isAbove = address !== undefined && (perNetwork.get(network) ?? 0) >= caps.connectionsPerAddress
+    return isAbove && !isProxy(address) ? 'address' : undefined
   }
 
-  const addExtra = (socket: Socket, cap: Cap): void => {
-    const [oldest] = silent
-    if (extra.size >= caps.connectionsAbove) {
+  server.prependListener('connection', (socket: Socket) => {
+    const address = socket.remoteAddress && plainAddress(socket.remoteAddress)
+    const network = address === undefined ? '' : networkOf(address)
+    const cap = exceeded(address, network)
+    if (cap !== undefined) return addExtra(socket, cap)
+    within++
+    changeCount(perNetwork, network, 1)
+    socket.once('close', () => {
+      within--
+      changeCount(perNetwork, network, -1)
+    })
+  })
+}
+
+/**
+ * The server accepts a connection above a cap for one request, so that its caller gets a response: health requests
+ * theirs, all others 429. A new connection replaces the oldest one that has sent nothing yet. A flood of silent
+ * connections therefore cannot keep out a probe, which sends its request at once. Further connections are closed
+ * unread.
+ */
+function extraConnections(server: Server, most: number): (socket: Socket, cap: Cap) => void {
+  const extra = new Map<string, Socket>()
+  const silent = new Set<Socket>()
+  let unnamed = 0
+
+  /** With TLS, a request refers to another socket than the one that was accepted. */
+  const requested = ({ socket }: IncomingMessage): void => {
+    const raw = socketsAboveCap.has(socket) ? socket : extra.get(nameOf(socket) ?? '')
+    if (raw === undefined) return
+    silent.delete(raw)
+    socketsAboveCap.set(socket, socketsAboveCap.get(raw) ?? 'all')
+  }
+  /** Requests matter here only while there are extra connections. */
+  const watchRequests = (): void => {
+    for (const event of ['request', 'upgrade']) {
+      server.off(event, requested)
+      if (extra.size > 0) server.prependListener(event, requested)
+    }
+  }
+
+  return (socket, cap) => {
+    if (extra.size >= most) {
+      const [oldest] = silent
       if (oldest === undefined) {
         socket.destroy()
         return
@@ -48,35 +82,14 @@ export function capConnections(server: Server, caps: ConnectionCaps, isProxy: (a
     const key = nameOf(socket) ?? `unnamed ${unnamed++}`
     extra.set(key, socket)
     silent.add(socket)
-    above.set(socket, cap)
+    socketsAboveCap.set(socket, cap)
+    watchRequests()
     socket.once('close', () => {
       silent.delete(socket)
       if (extra.get(key) === socket) extra.delete(key)
+      watchRequests()
     })
   }
-
-  server.prependListener('connection', (socket: Socket) => {
-    const address = socket.remoteAddress && plainAddress(socket.remoteAddress)
-    const whose = address === undefined || isProxy(address) ? undefined : networkOf(address)
-    const cap = exceeded(whose)
-    if (cap !== undefined) return addExtra(socket, cap)
-    within++
-    if (whose !== undefined) changeCount(perAddress, whose, 1)
-    socket.once('close', () => {
-      within--
-      if (whose !== undefined) changeCount(perAddress, whose, -1)
-    })
-  })
-
-  /** With TLS a request names another socket than the one that was accepted. */
-  const spoke = ({ socket }: IncomingMessage): void => {
-    const raw = above.has(socket) ? socket : extra.get(nameOf(socket) ?? '')
-    if (raw === undefined) return
-    silent.delete(raw)
-    above.set(socket, above.get(raw) ?? 'all')
-  }
-  server.prependListener('request', spoke)
-  server.prependListener('upgrade', spoke)
 }
 
 function changeCount(counts: Map<string, number>, name: string, change: number): void {
@@ -88,20 +101,9 @@ function changeCount(counts: Map<string, number>, name: string, change: number):
 const nameOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
   remoteAddress === undefined || remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`
 
-const HEALTH = new Set(['/healthz', '/readyz'])
-
-/** Answers requests on connections above a cap, and has these connections closed after the answer. */
-export const refusingAboveCap: MiddlewareHandler = async (c, next) => {
-  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage }
-  const cap = incoming && above.get(incoming.socket)
-  if (cap === undefined) return next()
-  if (!HEALTH.has(c.req.path)) return sendError(c, TOO_MANY[cap])
-  await next()
-  c.res.headers.set('connection', 'close')
-}
-
 const RETRY = { 'retry-after': '5', connection: 'close' }
-const TOO_MANY: Readonly<Record<Cap, HttpError>> = {
+/** The refusals of requests on connections above a cap. */
+export const TOO_MANY_CONNECTIONS: Readonly<Record<Cap, HttpError>> = {
   address: {
     kind: 'exhausted',
     message: 'Too many connections from this address (limits.max_connections_per_address); close some, or retry later',

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { pagePolicy } from './security-headers.ts'
 
-/** The page at `/`, for people: what this server is, and where to go next. */
+/** The page at `/`, for people: a description of the server, with links. */
 const LINKS = [
-  { path: '/play', what: 'a page to run code in' },
-  { path: '/api', what: 'how programs run code here' },
-  { path: '/healthz', what: 'whether the process lives' },
-  { path: '/readyz', what: 'whether it takes work, and if not, why' },
+  { path: '/play', what: 'run code in the browser' },
+  { path: '/api', what: 'the API for running code' },
+  { path: '/healthz', what: 'liveness of the server process' },
+  { path: '/readyz', what: 'whether the server accepts work; if not, the reasons' },
   { path: '/metrics', what: 'figures for Prometheus' },
 ] as const
 

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Fault } from '../../../base/fault.ts'
 
-/** How a fault is told over HTTP where the route does not say it better. Total: a new kind does not compile without. */
+/** The status of a fault where the route sets none. Total: a new kind of fault does not compile without its status. */
 const HTTP_STATUS = {
   invalid: 400,
   denied: 403,
@@ -21,7 +21,7 @@ type ErrorKind = keyof typeof HTTP_STATUS
 export interface HttpError {
   readonly kind: ErrorKind
   readonly message: string
-  /** Where HTTP has a finer word than the kind's own: 405, 413, 415. */
+  /** Where HTTP has a more specific status than that of the kind: 405, 413, 415. */
   readonly status?: ContentfulStatusCode
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -32,6 +32,16 @@ export const errorBody = ({ kind, message }: HttpError) => ({ error: { kind, mes
 
 /** Returns the error body that clients of a door expect; undefined for the paths of other doors. */
 export type ErrorShape = (c: Context, error: HttpError) => object | undefined
+
+export const firstShape =
+  (shapes: readonly ErrorShape[]): ErrorShape =>
+  (c, error) => {
+    for (const shape of shapes) {
+      const body = shape(c, error)
+      if (body !== undefined) return body
+    }
+    return undefined
+  }
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,11 +1,13 @@
-/** Where the door counts its requests. */
+/** Counts the requests of the door. */
 export interface HttpMeter {
-  /** Called when a request has come; what it gives back is called when it is answered. */
+  /** Called when a request arrives; returns a function to call when it is answered. */
   started(): (answered: HttpAnswered) => void
 }
 
 export interface HttpAnswered {
-  /** The pattern that matched (`/tasks/:id`), never the path itself: a caller must not be able to make new ones. */
+  /**
+   * The route pattern (`/tasks/:id`), not the path: callers choose paths, and each value would be a new time series.
+   */
   readonly route: string
   readonly method: string
   readonly status: number

@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close(0)))
 })
 
-/** Answers at once, except at /slow, which waits to be released. */
+/** Answers at once, except at /slow, which waits for the test. */
 async function serve(options: Partial<ListenOptions> = {}, address: HttpAddress = LOOPBACK) {
   const clock = manualClock()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -37,14 +37,14 @@ async function serve(options: Partial<ListenOptions> = {}, address: HttpAddress 
   return { server, clock, entered, release }
 }
 
-describe('an address', () => {
-  test('is told with the port that was taken', async () => {
+describe('listen address', () => {
+  test('the address has the port that was bound', async () => {
     const { server } = await serve()
     expect(server.address).toMatch(/^127\.0\.0\.1:[1-9]\d+$/)
     expect((await askRaw(server.address, HELLO)).body).toBe('hello')
   })
 
-  test('may be a socket file, which goes with the server', async () => {
+  test('a socket file can be the address, and is deleted with the server', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-http-'))
     const { server } = await serve({}, { path: join(folder, 'http.sock') })
     expect(server.address).toBe(`unix:${join(folder, 'http.sock')}`)
@@ -54,15 +54,15 @@ describe('an address', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('that is taken is an error', async () => {
+  test('a port in use throws EADDRINUSE', async () => {
     const { server } = await serve()
     const port = Number(server.address.split(':')[1])
     await expect(serve({}, { host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE')
   })
 })
 
-describe('closing', () => {
-  test('ends connections with nothing in hand at once, used or not', async () => {
+describe('close()', () => {
+  test('connections without a running request are closed at once, used or not', async () => {
     const { server, clock } = await serve()
     const used = await openRaw(server.address)
     used.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -75,7 +75,7 @@ describe('closing', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('lets a running request finish, and then ends its connection', async () => {
+  test('a running request is finished, then its connection is closed', async () => {
     const { server, entered, release } = await serve()
     const socket = await openRaw(server.address)
     const text = untilClosed(socket)
@@ -88,7 +88,7 @@ describe('closing', () => {
     expect(parseAnswer(await text)).toMatchObject({ status: 200, body: 'at last' })
   })
 
-  test('cuts what is still running when the grace is over', async () => {
+  test('a request that still runs after the grace period is cut off', async () => {
     const { server, clock, entered } = await serve()
     const socket = await openRaw(server.address)
     const text = untilClosed(socket)
@@ -102,16 +102,16 @@ describe('closing', () => {
     expect(await text).toBe('')
   })
 
-  test('may be asked for twice', async () => {
+  test('close() may be called twice', async () => {
     const { server } = await serve()
     await Promise.all([server.close(0), server.close(0)])
   })
 })
 
-describe('a peer that', () => {
+describe('slow and invalid peers', () => {
   const quick = { headersMs: 200, requestMs: 400, checkMs: 50 }
 
-  test('sends its headers byte by byte is cut', async () => {
+  test('a peer that sends its headers byte by byte gets 408', async () => {
     const { server } = await serve({ limits: quick })
     const socket = await openRaw(server.address)
     socket.write('GET / HTTP/1.1\r\nX: ')
@@ -123,40 +123,40 @@ describe('a peer that', () => {
     })
   })
 
-  test('does not finish its body is cut', async () => {
+  test('a connection whose body does not finish is closed', async () => {
     const { server } = await serve({ limits: quick })
     const socket = await openRaw(server.address)
     socket.write('POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx')
     expect(await untilClosed(socket)).toBe('')
   })
 
-  test('connects and says nothing is cut', async () => {
+  test('a connection without a request gets 408', async () => {
     const { server } = await serve({ limits: quick })
     expect(parseAnswer(await untilClosed(await openRaw(server.address))).status).toBe(408)
   })
 
-  test('keeps a connection that it does not use is cut', async () => {
+  test('a kept-alive connection without a request is closed after keepAliveMs', async () => {
     const { server } = await serve({ limits: { keepAliveMs: 100 } })
     const socket = await openRaw(server.address)
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     expect(await untilClosed(socket)).toContain('hello')
   })
 
-  test('sends too many headers is refused', async () => {
+  test('headers above headerBytes are refused with 431', async () => {
     const { server } = await serve({ limits: { headerBytes: 1024 } })
     const { status, body, headers } = await askRaw(server.address, [...HELLO, `X: ${'x'.repeat(2000)}`])
     expect([status, headers['x-content-type-options']]).toEqual([431, 'nosniff'])
     expect(JSON.parse(body)).toEqual({ error: { kind: 'invalid', message: 'The headers are too large' } })
   })
 
-  test('does not speak HTTP is told so', async () => {
+  test('bytes that are no HTTP get 400', async () => {
     const { server } = await serve()
     expect(await askRaw(server.address, ['\x16\x03\x01 hello'])).toMatchObject({ status: 400 })
     expect(await askRaw(server.address, ['GET / HTTP/1.1', 'Host : localhost'])).toMatchObject({ status: 400 })
   })
 })
 
-describe('with TLS', () => {
+describe('TLS', () => {
   const authority = createAuthority()
 
   async function ask(address: string, own: object = {}): Promise<string> {
@@ -167,7 +167,7 @@ describe('with TLS', () => {
     return (await response.toArray()).join('')
   }
 
-  test('requests are answered, and closing does not wait for a handshake that never comes', async () => {
+  test('requests are answered over TLS, and close() does not wait for an unfinished handshake', async () => {
     const { server, clock } = await serve({ tls: authority.server() })
     expect(await ask(server.address)).toBe('hello')
     const mute = await openRaw(server.address)
@@ -177,7 +177,7 @@ describe('with TLS', () => {
     await untilClosed(mute)
   })
 
-  test('a caller must show a certificate where one is asked for', async () => {
+  test('with a client CA, only clients with its certificate are served', async () => {
     const { server } = await serve({ tls: { ...authority.server(), clientCa: authority.ca } })
     await expect(ask(server.address)).rejects.toThrow()
     await expect(ask(server.address, createAuthority().client('stranger'))).rejects.toThrow()

@@ -1,16 +1,14 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
-import { proxyList } from './caller-address.ts'
 import { capConnections } from './connection-cap.ts'
-import { openConnections } from './connections.ts'
-import { type BodyPace, cutSlowBodies } from './slow-bodies.ts'
+import { type BodyPace, openConnections } from './connections.ts'
 import type { SocketLimits } from './socket-limits.ts'
-import { answerUnreadable, unreadable } from './unreadable.ts'
+import { proxyList } from './trusted-proxies.ts'
+import { answerUnreadable } from './unreadable.ts'
 import { isForSocket, type WebSocketRoute, webSockets } from './web-sockets.ts'
 
 export type HttpAddress = { readonly host: string; readonly port: number } | { readonly path: string }
@@ -19,32 +17,37 @@ type Pem = string | Buffer
 
 export interface ListenOptions {
   readonly clock: Clock
-  /** With `clientCa`, callers must show a certificate that it signed. */
+  /** With `clientCa`, callers must present a certificate that it signed. */
   readonly tls?: { readonly cert: Pem; readonly key: Pem; readonly clientCa?: Pem }
   readonly limits?: Partial<HttpLimits>
-  /** Put into the app, behind all that stands before its routes. */
+  /** Added to the app, after the rules that precede its routes. */
   readonly sockets?: readonly WebSocketRoute[]
   readonly socketLimits?: Partial<SocketLimits>
   readonly log?: Log
-  /** Addresses that stand for many callers; see caller-address.ts. */
+  /** Addresses of proxies, which forward requests of many callers; see trusted-proxies.ts. */
   readonly trustedProxies?: readonly string[]
 }
 
-/** Limits of one peer: each stops a way of holding the server with little effort. */
+/** Limits of one peer. Each prevents a way to block the server with little effort. */
 export interface HttpLimits {
   readonly headersMs: number
-  /** For headers and body together: a large blob over a slow line takes hours. One that stalls is its route's to end. */
+  /**
+   * For headers and body together: a large blob over a slow connection takes hours. A stalled body is ended by its
+   * route.
+   */
   readonly requestMs: number
-  /** Longer than the 60 s of most proxies, so that this server never closes a connection under a request. */
+  /**
+   * Longer than the 60 s of most proxies, so that the server does not close a connection while a proxy sends a request.
+   */
   readonly keepAliveMs: number
   readonly headerBytes: number
   readonly connections: number
-  /** A trusted proxy may open as many connections as there may be in all. */
+  /** A trusted proxy may use all connections of the server. */
   readonly connectionsPerAddress: number
-  /** Above these caps, read for one request: health requests are answered, others get 429. */
+  /** Connections above these caps that are read for one request: health requests are answered, others get 429. */
   readonly connectionsAbove: number
   readonly bodyPace: BodyPace
-  /** How often the first two are looked at. */
+  /** How often `headersMs` and `requestMs` are checked. */
   readonly checkMs: number
 }
 
@@ -61,52 +64,61 @@ export const HTTP_LIMITS: HttpLimits = {
 }
 
 export interface HttpListener {
-  /** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, with the port that was really taken. */
+  /** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, with the actual port. */
   readonly address: string
-  /** New requests go to this app; those in hand end with the old one. */
+  /** New requests are handled by this app; running requests end with the old one. */
   replaceApp(app: Hono): void
-  /** New connections meet these certificates. Only for a listener that was made with TLS. */
+  /** New connections use these certificates. Only for a listener that was made with TLS. */
   setTls(tls: NonNullable<ListenOptions['tls']>): void
-  /** Takes no more connections, ends idle ones at once, and lets running requests finish for up to `graceMs`. */
+  /** Accepts no more connections, closes idle ones at once, and waits up to `graceMs` for running requests. */
   close(graceMs: number): Promise<void>
 }
 
 export async function listenHttp(app: Hono, address: HttpAddress, options: ListenOptions): Promise<HttpListener> {
-  let current = app
-  const listener = getRequestListener((request, env) => current.fetch(request, env), {
-    errorHandler: unreadable,
-  }) as RequestListener
+  let listener = listenerOf(app)
   const server = makeServer(listener, options)
   const httpLimits = { ...HTTP_LIMITS, ...options.limits }
   capConnections(server, httpLimits, proxyList(options.trustedProxies ?? []))
-  cutSlowBodies(server, httpLimits.bodyPace, options.clock)
-  const connections = openConnections(server)
+  const connections = openConnections(server, httpLimits.bodyPace, options.clock)
   const { clock, log, socketLimits: limits } = options
   const sockets = webSockets(options.sockets ?? [], { clock, log, limits })
   sockets.mount(app)
-  sockets.listen(server, listener)
+  sockets.listen(server, (request, response) => listener(request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (connections.isIdle(socket)) answerUnreadable(error.code, socket)
-    else socket.destroy() // in the middle of an answer, or before TLS is up
+    else socket.destroy() // in the middle of a response, or before the TLS handshake
   })
   await listening(server, address)
   return {
     address: nameOf(server),
     replaceApp(next) {
       sockets.mount(next)
-      current = next
+      server.off('request', listener)
+      listener = listenerOf(next)
+      server.on('request', listener)
     },
     setTls(tls) {
       if (server instanceof TlsServer) server.setSecureContext(pem(tls))
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      connections.endIdle()
+      connections.closeIdle()
       sockets.close()
       const takeBack = clock.after(graceMs, connections.cut)
       await closed
       takeBack()
     },
+  }
+}
+
+/** The first request loads the adapter, and with it all of `fetch`: a server starts faster and smaller without it. */
+function listenerOf(app: Hono): RequestListener {
+  let loading: Promise<RequestListener> | undefined
+  let loaded: RequestListener | undefined
+  return async (request, response) => {
+    loading ??= import('./app-listener.ts').then(({ appListener }) => appListener(app))
+    loaded ??= await loading
+    loaded(request, response)
   }
 }
 
@@ -118,7 +130,7 @@ function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): 
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytes,
     connectionsCheckingInterval: checkMs,
-    requireHostHeader: false, // ours says in words what is missing
+    requireHostHeader: false, // browser-rules.ts checks it and names the missing header
     shouldUpgradeCallback: isForSocket,
   }
   return tls === undefined

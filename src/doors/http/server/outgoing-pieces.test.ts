@@ -19,7 +19,7 @@ function source(count: number, fail = Number.POSITIVE_INFINITY) {
   return { state, pieces: pieces() }
 }
 
-test('a piece is read when the one before was taken, and is the taker’s to keep', async () => {
+test('a piece is read when the one before was consumed, and its buffer is not reused', async () => {
   const { state, pieces } = source(3)
   const reader = outgoingPieces(pieces, { clock: manualClock(), cut: () => expect.fail('all is well') }).getReader()
   await new Promise((resolve) => setImmediate(resolve))
@@ -33,7 +33,7 @@ test('a piece is read when the one before was taken, and is the taker’s to kee
   expect(state.ended).toBe(true)
 })
 
-test('a taker who turns away ends the reading', async () => {
+test('a reader that cancels ends the reading of the blob', async () => {
   const { state, pieces } = source(3)
   const clock = manualClock()
   const cuts: unknown[] = []
@@ -45,7 +45,7 @@ test('a taker who turns away ends the reading', async () => {
   expect(cuts).toEqual([])
 })
 
-test('a taker who takes nothing more is cut', async () => {
+test('a reader that takes nothing for STALL_MS is cut off', async () => {
   const { state, pieces } = source(3)
   const clock = manualClock()
   const cuts: unknown[] = []
@@ -56,11 +56,11 @@ test('a taker who takes nothing more is cut', async () => {
   await reader.read()
   clock.advance(STALL_MS)
   await new Promise((resolve) => setImmediate(resolve))
-  expect(cuts).toEqual([expect.objectContaining({ message: 'nothing was taken for 120 seconds' })])
+  expect(cuts).toEqual([expect.objectContaining({ message: 'the client read nothing for 120 seconds' })])
   expect(state.ended).toBe(true)
 })
 
-test('a blob that goes bad on the way is cut, so that nobody takes it for whole', async () => {
+test('a blob that fails while it is sent is cut off, so that no client takes it as complete', async () => {
   const { pieces } = source(3, 1)
   const cuts: unknown[] = []
   const reader = outgoingPieces(pieces, { clock: manualClock(), cut: (why) => cuts.push(why) }).getReader()

@@ -3,18 +3,21 @@ import { STALL_MS } from './body-pieces.ts'
 
 export interface BodyOutlet {
   readonly clock: Clock
-  /** Ends the connection: an answer that has begun has no other way to say that it is not whole. */
+  /** Closes the connection: a response that has begun cannot report in another way that it is incomplete. */
   cut(why: unknown): void
 }
 
-/** A blob as the body of an answer: a piece is read when the one before has been taken. A peer that takes none is cut. */
+/**
+ * Streams a blob as the body of a response. The next piece is read when the client has read the previous one. A client
+ * that does not read is disconnected.
+ */
 export function outgoingPieces(
   pieces: AsyncIterable<Uint8Array>,
   { clock, cut }: BodyOutlet,
 ): ReadableStream<Uint8Array> {
   const source = pieces[Symbol.asyncIterator]()
   let stopWaiting = (): void => {}
-  const letGo = (): void => {
+  const close = (): void => {
     stopWaiting()
     source.return?.().catch(() => {})
   }
@@ -25,18 +28,18 @@ export function outgoingPieces(
         try {
           const { done, value } = await source.next()
           if (done === true) return controller.close()
-          controller.enqueue(Uint8Array.from(value)) // the store uses the piece again; the socket still holds it
+          controller.enqueue(Uint8Array.from(value)) // a copy: the store reuses the buffer
           stopWaiting = clock.after(STALL_MS, () => {
-            letGo()
-            cut(new Error(`nothing was taken for ${STALL_MS / 1000} seconds`))
+            close()
+            cut(new Error(`the client read nothing for ${STALL_MS / 1000} seconds`))
           })
         } catch (error) {
-          letGo()
+          close()
           cut(error)
           controller.close()
         }
       },
-      cancel: letGo,
+      cancel: close,
     },
     { highWaterMark: 0 },
   )

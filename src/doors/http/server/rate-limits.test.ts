@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { silentLog } from '../../../base/log.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { snippetError } from '../snippets/problem.ts'
+import type { RateLimits } from './callers.ts'
+import { TokenBuckets } from './callers.ts'
 import { httpDoor } from './http-door.ts'
-import type { RateLimits } from './rate-limits.ts'
-import { TokenBuckets } from './token-bucket.ts'
 
 const HASH = 'a'.repeat(64)
 
@@ -40,8 +40,8 @@ function door(rates: RateLimits) {
 
 const perAddress = { perSecond: 2, burst: 3 }
 
-describe('an address', () => {
-  test('may come so often at once, and then as often as is made good by time', async () => {
+describe('limit per address', () => {
+  test('an address has `burst` requests at once, then `perSecond`', async () => {
     const { clock, statuses } = door({ perAddress })
     expect(await statuses(4, '/anything')).toEqual([200, 200, 200, 429])
     clock.advance(499)
@@ -52,14 +52,14 @@ describe('an address', () => {
     expect(await statuses(4, '/anything')).toEqual([200, 200, 200, 429])
   })
 
-  test('does not pay for others, unless they have the same half of an IPv6 address', async () => {
+  test('addresses have separate limits, except IPv6 addresses of one /64 network', async () => {
     const { statuses } = door({ perAddress })
     await statuses(3, '/anything', { from: '2001:db8::1' })
     expect(await statuses(1, '/anything', { from: '2001:db8::2' })).toEqual([429])
     expect(await statuses(1, '/anything', { from: '2001:db8:0:1::1' })).toEqual([200])
   })
 
-  test('is told when to come back, in the words of the path', async () => {
+  test('429 has a retry time, in the error shape of the path', async () => {
     const { ask, statuses } = door({ perAddress: { perSecond: 0.1, burst: 1 } })
     await statuses(1, '/api/v1/tasks')
     const refused = await ask('/api/v1/tasks')
@@ -67,15 +67,15 @@ describe('an address', () => {
     expect(await refused.json()).toEqual({
       code: 42901,
       message: 'Too many requests',
-      detail: 'Too many requests from here; slow down',
+      detail: 'Too many requests from this address; slow down',
       retryAfter: 10,
     })
     expect(await (await ask('/anything')).json()).toEqual({
-      error: { kind: 'exhausted', message: 'Too many requests from here; slow down' },
+      error: { kind: 'exhausted', message: 'Too many requests from this address; slow down' },
     })
   })
 
-  test('may always ask whether the server lives, and for blobs', async () => {
+  test('health, metrics and blobs are not limited', async () => {
     const { statuses } = door({ perAddress })
     await statuses(3, '/anything')
     for (const path of ['/healthz', '/readyz', '/metrics', `/team/cas/${HASH}`])
@@ -83,7 +83,7 @@ describe('an address', () => {
     expect(await statuses(1, `/api/v1/tasks/cas/x`)).toEqual([429])
   })
 
-  test('is not held to account for pages that may not call anyway', async () => {
+  test('requests refused for their Origin do not count', async () => {
     const { statuses } = door({ perAddress })
     const foreign = { headers: { origin: 'https://evil.example' } }
     expect(await statuses(9, '/anything', foreign)).toEqual(Array(9).fill(403))
@@ -91,19 +91,22 @@ describe('an address', () => {
   })
 })
 
-describe('a key', () => {
+describe('limit per key', () => {
   const perKey = { perSecond: 1, burst: 2 }
 
-  test.each(['authorization', 'x-api-key', 'x-auth-token'])('in %s counts from wherever it is shown', async (name) => {
-    const { statuses } = door({ perKey })
-    const headers = { [name]: 'Bearer abc' }
-    expect(await statuses(2, '/anything', { headers, from: '203.0.113.1' })).toEqual([200, 200])
-    expect(await statuses(1, '/anything', { headers, from: '203.0.113.2' })).toEqual([429])
-    expect(await statuses(1, '/anything', { headers: { [name]: 'Bearer other' } })).toEqual([200])
-    expect(await statuses(5, '/anything')).toEqual(Array(5).fill(200))
-  })
+  test.each(['authorization', 'x-api-key', 'x-auth-token'])(
+    'a key in %s is limited across all addresses',
+    async (name) => {
+      const { statuses } = door({ perKey })
+      const headers = { [name]: 'Bearer abc' }
+      expect(await statuses(2, '/anything', { headers, from: '203.0.113.1' })).toEqual([200, 200])
+      expect(await statuses(1, '/anything', { headers, from: '203.0.113.2' })).toEqual([429])
+      expect(await statuses(1, '/anything', { headers: { [name]: 'Bearer other' } })).toEqual([200])
+      expect(await statuses(5, '/anything')).toEqual(Array(5).fill(200))
+    },
+  )
 
-  test('that is new for every request does not get around the limit for its address', async () => {
+  test('a new key for each request does not avoid the limit of its address', async () => {
     const { ask } = door({ perAddress, perKey })
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await ask('/anything', { headers: { authorization: `${i}` } })).status)
@@ -111,7 +114,7 @@ describe('a key', () => {
   })
 })
 
-test('however many come, not all are remembered', () => {
+test('at most 20,000 buckets are kept', () => {
   const buckets = new TokenBuckets({ perSecond: 1, burst: 1 }, manualClock())
   for (let i = 0; i < 50_000; i++) buckets.take(`${i}`)
   expect(buckets.size).toBe(20_000)

@@ -1,4 +1,4 @@
-/** Nothing may be loaded, embedded or framed; a page that needs more sets a policy of its own. */
+/** Forbids loading, embedding and framing; a page that needs more sets its own policy. */
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Default headers of every response: no sniffing, no framing, no caching. */
@@ -9,10 +9,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
-}
-
-export function addSecurityHeaders(headers: Headers): void {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value)
 }
 
 /** For a page with one style sheet of its own, named by its hash. */

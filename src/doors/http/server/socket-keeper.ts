@@ -1,18 +1,18 @@
 import type { Duplex } from 'node:stream'
 import type { RawData } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
+import { TokenBucket } from './callers.ts'
 import type { CarefulSocket } from './careful-socket.ts'
 import type { SocketLimits } from './socket-limits.ts'
-import { TokenBucket } from './token-bucket.ts'
 import { UnfinishedMessages } from './unfinished-messages.ts'
 
-/** Looks after WebSockets that are open: how many, whether their peers live, read and keep to a decent pace. */
+/** Limits open WebSockets: their number, dead peers, peers that do not read, and the rate of messages. */
 export interface SocketKeeper {
-  /** Why one more from there is too many; undefined when it is not. */
+  /** The limit that one more socket of this address would exceed; undefined for none. */
   refusal(address: string): 'address' | 'all' | undefined
-  /** With the connection that it goes over. */
+  /** `stream` is the connection of the socket. */
   keep(socket: CarefulSocket, address: string, stream: Duplex): void
-  /** Says goodbye to all, and to those that come later. */
+  /** Closes all sockets, and those that open later. */
   close(): void
 }
 
@@ -34,7 +34,7 @@ export function socketKeeper(limits: SocketLimits, clock: Clock): SocketKeeper {
   function sweep(): void {
     for (const [socket, isAlive] of alive) {
       if (!isAlive && !socket.isPaused)
-        socket.terminate() // a paused peer cannot answer a ping
+        socket.terminate() // a paused socket does not receive pongs
       else {
         alive.set(socket, false)
         socket.ping()
@@ -59,11 +59,11 @@ export function socketKeeper(limits: SocketLimits, clock: Clock): SocketKeeper {
         takeBack?.()
         takeBack = undefined
       })
-      const heard = (): void => {
+      const sawPeer = (): void => {
         if (alive.has(socket)) alive.set(socket, true)
       }
-      socket.on('pong', heard)
-      holdPace(socket, { limits, clock, heard })
+      socket.on('pong', sawPeer)
+      holdPace(socket, { limits, clock, sawPeer })
       takeBack ??= clock.after(limits.pingMs, sweep)
       if (isClosing) socket.close(GOING_AWAY)
     },
@@ -77,21 +77,21 @@ export function socketKeeper(limits: SocketLimits, clock: Clock): SocketKeeper {
 interface Pace {
   readonly limits: SocketLimits
   readonly clock: Clock
-  readonly heard: () => void
+  readonly sawPeer: () => void
 }
 
-/** TCP flow control delays a peer that sends too much. A ping counts too, for it is answered. */
-function holdPace(socket: CarefulSocket, { limits, clock, heard }: Pace): void {
+/** Delays a peer that sends too much, by TCP flow control. A ping counts too, because the server answers it. */
+function holdPace(socket: CarefulSocket, { limits, clock, sawPeer }: Pace): void {
   socket.mostUnreadBytes = limits.unreadBytes
   const bucket = new TokenBucket(limits.messages, clock.monotonic())
   let takeBack: (() => void) | undefined
   const took = (bytes: number): void => {
-    heard()
+    sawPeer()
     const waitMs = bucket.spend(clock.monotonic(), 1 + Math.floor(bytes / BYTES_A_TOKEN))
     if (waitMs === 0 || socket.isPaused) return
     socket.pause()
     takeBack = clock.after(Math.max(waitMs, SHORTEST_PAUSE_MS), () => {
-      heard() // the server had paused the socket
+      sawPeer() // the server had paused the socket
       socket.resume()
     })
   }
@@ -108,5 +108,5 @@ const BYTES_A_TOKEN = 4096
 const sizeOf = (data: RawData): number =>
   Array.isArray(data) ? data.reduce((sum, { length }) => sum + length, 0) : data.byteLength
 
-/** Not a pause for every message: each costs a timer. */
+/** Shorter pauses are skipped, because each costs a timer. */
 const SHORTEST_PAUSE_MS = 50

@@ -1,19 +1,19 @@
-import type { RequestRate } from './token-bucket.ts'
+import type { RequestRate } from './callers.ts'
 
-/** Limits of WebSocket peers: each stands against a way of holding a server with almost nothing. */
+/** Limits of WebSocket peers. Each prevents a way to block a server with little effort. */
 export interface SocketLimits {
-  /** Open at a time, over all routes. */
+  /** The maximum number of open sockets over all routes. */
   readonly connections: number
   readonly connectionsPerAddress: number
   /** Limit of one message, unless the route sets its own. */
   readonly messageBytes: number
-  /** Sent and not yet read: a peer that lets more pile up is cut. */
+  /** The maximum number of sent and unread bytes; a peer that exceeds it is disconnected. */
   readonly unreadBytes: number
   /** Limit of incomplete messages over all peers: beyond it, the peer with the most bytes is disconnected. */
   readonly unfinishedBytes: number
-  /** One that sends more is read more slowly. Every 4 KiB of a message count as one. */
+  /** A peer that sends more is read more slowly. Each 4 KiB of a message count as one message. */
   readonly messages: RequestRate
-  /** How often a peer is asked for a sign of life; one that gives none until the next is cut. */
+  /** The interval of pings. A peer that does not answer until the next ping is disconnected. */
   readonly pingMs: number
 }
 

@@ -14,7 +14,7 @@ export class UnfinishedMessages {
     this.#mostBytes = mostBytes
   }
 
-  /** Counts from below: what comes in, until it has become a message or the socket is closed. */
+  /** Counts the raw bytes of the connection until they have become a message or the socket is closed. */
   watch(socket: CarefulSocket, stream: Duplex): void {
     this.#bytes.set(socket, 0)
     // Registered before the listener that assembles messages: complete messages are counted off at once.

@@ -1,17 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { RequestError } from '@hono/node-server'
 import { errorBody, type HttpError, statusOf } from './http-error.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
-
-/** Answers for requests that never become one for the app: those with an impossible target or Host. */
-export function unreadable(error: unknown): Response {
-  const told: HttpError =
-    error instanceof RequestError
-      ? { kind: 'invalid', message: `The request cannot be read: ${error.message}` }
-      : { kind: 'bug', message: 'Something went wrong here' }
-  return Response.json(errorBody(told), { status: statusOf(told), headers: { ...SECURITY_HEADERS } })
-}
 
 const BY_CODE: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: { kind: 'invalid', status: 431, message: 'The headers are too large' },
@@ -19,7 +9,7 @@ const BY_CODE: Readonly<Record<string, HttpError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { kind: 'invalid', status: 408, message: 'The request took too long to arrive' },
 }
 
-/** The same for bytes that are no HTTP, or come too slowly: there is no response object yet, only the socket. */
+/** Responds to bytes that are not HTTP or arrive too slowly. There is no request yet, only the socket. */
 export function answerUnreadable(code: string | undefined, socket: Duplex): void {
   const error = BY_CODE[code ?? ''] ?? { kind: 'invalid', message: 'The request is not HTTP/1.1' }
   const body = JSON.stringify(errorBody(error))

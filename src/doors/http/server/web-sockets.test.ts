@@ -75,8 +75,8 @@ const ASK = [
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ]
 
-describe('a route for WebSockets', () => {
-  test('is told what was asked for, and talks to who asked', async () => {
+describe('WebSocket route', () => {
+  test('the route gets the request of the client, and sends to that client', async () => {
     const { server, accepted } = await serve()
     const socket = await opened(dial(server, '/echo/ann?shout=1', { 'X-Forwarded-For': '203.0.113.9' }))
     socket.send('hello')
@@ -95,25 +95,25 @@ describe('a route for WebSockets', () => {
     ['%E4%BD%A0', '你'],
     ['a%2Fb', 'a/b'],
     ['50%', '50%'],
-  ])('reads the parameter %s as %s', async (path, name) => {
+  ])('the path parameter %s is decoded to %s', async (path, name) => {
     const { server, accepted } = await serve()
     await opened(dial(server, `/echo/${path}`))
     expect(accepted[0]?.request.params).toEqual({ name })
   })
 
-  test('says what it is to a plain request', async () => {
+  test('a plain request is answered with 426', async () => {
     const { server } = await serve()
     const answer = await askRaw(server.address, ['GET /echo/x HTTP/1.1', 'Host: localhost', 'Connection: close'])
     expect([answer.status, answer.headers.upgrade]).toEqual([426, 'websocket'])
   })
 
-  test('does not change what plain requests get, whatever else they wish to become', async () => {
+  test('plain requests with another Upgrade are answered as usual', async () => {
     const { server } = await serve()
     const lines = ['GET /healthz HTTP/1.1', 'Host: localhost', 'Connection: Upgrade, close', 'Upgrade: h2c']
     expect((await askRaw(server.address, lines)).body).toContain('"alive":true')
   })
 
-  test('is reached although another one before it would take its path for a parameter', async () => {
+  test('a WebSocket path takes precedence over an HTTP route with a parameter', async () => {
     const app = httpDoor({ ...DOOR, log: silentLog })
     app.get('/workers/:id', (c) => c.text(`there is no worker ${c.req.param('id')}`, 404))
     const sockets = [{ path: '/workers/connect', accept: (socket: WebSocket) => socket.send('welcome') }]
@@ -124,7 +124,7 @@ describe('a route for WebSockets', () => {
     expect(other.statusCode).toBe(404)
   })
 
-  test('works without anything in front of it, too', async () => {
+  test('a WebSocket route works on an app without request rules', async () => {
     const app = new Hono()
     const accept = (socket: WebSocket) => socket.send('welcome')
     const options = { clock: manualClock(), sockets: [{ path: '/', accept }] }
@@ -133,7 +133,7 @@ describe('a route for WebSockets', () => {
     expect(String((await once(dial(server, '/'), 'message'))[0])).toBe('welcome')
   })
 
-  test('that throws ends its socket, and the rest goes on', async () => {
+  test('an exception in accept closes its socket with 1011, and the server continues', async () => {
     const broken = () => {
       throw new Error('oops')
     }
@@ -145,8 +145,8 @@ describe('a route for WebSockets', () => {
   })
 })
 
-describe('no socket is opened', () => {
-  test('for a foreign page', async () => {
+describe('WebSocket handshakes', () => {
+  test('a foreign Origin is refused with 403', async () => {
     const { server, accepted } = await serve()
     expect(await refusal(dial(server, '/echo/ann', { Origin: 'https://evil.example' }))).toMatchObject({
       status: 403,
@@ -156,7 +156,7 @@ describe('no socket is opened', () => {
     expect(accepted).toEqual([])
   })
 
-  test('for a name that was rebound to us', async () => {
+  test('a foreign Host with a matching Origin is refused with 403', async () => {
     const { server, accepted } = await serve()
     const port = server.address.split(':')[1]
     const rebound = { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}` }
@@ -164,19 +164,19 @@ describe('no socket is opened', () => {
     expect(accepted).toEqual([])
   })
 
-  test('where there is none', async () => {
+  test('an unknown path is refused with 404', async () => {
     const { server } = await serve()
     expect(await refusal(dial(server, '/nowhere'))).toMatchObject({ status: 404 })
   })
 
-  test('without a proper handshake', async () => {
+  test('a malformed handshake is refused with 400', async () => {
     const { server, accepted } = await serve()
     const lines = [...ASK.slice(0, 3), 'Host: localhost', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: short']
     expect((await askRaw(server.address, lines)).status).toBe(400)
     expect(accepted).toEqual([])
   })
 
-  test('and pages of our own, and of origins that were let in, get theirs', async () => {
+  test("the server's own origin and configured origins are accepted", async () => {
     const { server, accepted } = await serve()
     await opened(dial(server, '/echo/ann', { Origin: `http://${server.address}` }))
     await opened(dial(server, '/echo/bob', { Origin: 'https://ci.example.com', Host: 'grid.example.com' }))
@@ -184,8 +184,8 @@ describe('no socket is opened', () => {
   })
 })
 
-describe('too many', () => {
-  test('from one address are refused, and one that leaves makes room', async () => {
+describe('WebSocket limits', () => {
+  test('connections above connectionsPerAddress are refused with 429 until one closes', async () => {
     const { server } = await serve({ socketLimits: { connectionsPerAddress: 2 } })
     const from = (address: string) => dial(server, '/echo/x', { 'X-Forwarded-For': address })
     const first = await opened(from('203.0.113.1'))
@@ -197,13 +197,13 @@ describe('too many', () => {
     await eventually(() => opened(from('203.0.113.1')))
   })
 
-  test('in all are refused', async () => {
+  test('connections above the limit for all addresses are refused with 503', async () => {
     const { server } = await serve({ socketLimits: { connections: 1 } })
     await opened(dial(server))
     expect(await refusal(dial(server))).toMatchObject({ status: 503, headers: { 'retry-after': '30' } })
   })
 
-  test('messages at once are read no faster than allowed, and none is lost', async () => {
+  test('messages above the rate are read later, and none is lost', async () => {
     const { server, clock, accepted } = await serve({
       socketLimits: { messages: { perSecond: 800, burst: 320 }, pingMs: 1e9 },
     })
@@ -212,7 +212,7 @@ describe('too many', () => {
     socket.on('message', (data) => echoed.push(String(data)))
     socket.send('first')
     await eventually(() => expect(echoed).toHaveLength(1))
-    // More than the socket's buffer holds, so that pausing it is felt by the sender.
+    // More than the socket's buffer holds, so that pausing blocks the sender.
     const long = 'x'.repeat(64 * 1024)
     for (let i = 0; i < 200; i++) socket.send(`${i}${long}`)
     await eventually(() => expect(accepted[0]?.socket.isPaused).toBe(true))
@@ -225,8 +225,8 @@ describe('too many', () => {
   })
 })
 
-describe('a peer that', () => {
-  test('asks for a socket in the middle of another answer is cut, and the rest goes on', async () => {
+describe('WebSocket peers', () => {
+  test('a handshake pipelined after another request closes the connection, and the server continues', async () => {
     const { server } = await serve()
     const raw = await openRaw(server.address)
     const rest = untilClosed(raw)
@@ -235,14 +235,14 @@ describe('a peer that', () => {
     expect((await askRaw(server.address, HEALTH)).status).toBe(200)
   })
 
-  test('is refused and does not hang up is hung up on', async () => {
+  test('the connection of a refused handshake is closed by the server', async () => {
     const { server } = await serve()
     const raw = await openRaw(server.address)
     raw.write(`${[...ASK, 'Host: evil.example'].join('\r\n')}\r\n\r\n`)
     expect(parseAnswer(await untilClosed(raw)).status).toBe(403)
   })
 
-  test('never finishes its messages is cut when all of those are too much, and shorter ones are kept', async () => {
+  test('unfinished messages above unfinishedBytes close the socket with the longest, and others are kept', async () => {
     const { server, accepted } = await serve({ socketLimits: { unfinishedBytes: 3 * 1024 * 1024 } })
     const [greedy, modest] = [await opened(dial(server)), await opened(dial(server))]
     const cut = once(greedy, 'close')
@@ -254,24 +254,24 @@ describe('a peer that', () => {
     expect(accepted).toHaveLength(2)
   })
 
-  test('sends a message that is too long is closed with the code for it', async () => {
+  test('a message above maxMessageBytes closes the socket with 1009', async () => {
     const { server } = await serve({}, { maxMessageBytes: 1000 })
     const socket = await opened(dial(server))
     socket.send('x'.repeat(1001))
     expect((await once(socket, 'close'))[0]).toBe(1009)
   })
 
-  test('breaks the protocol is closed with the code for it', async () => {
+  test('an unmasked frame closes the socket with 1002', async () => {
     const { server } = await serve()
     const raw = await openRaw(server.address)
     raw.write(`${[...ASK, 'Host: localhost'].join('\r\n')}\r\n\r\n`)
     await once(raw, 'data')
     const rest = untilClosed(raw)
-    raw.write(Buffer.from([0x81, 0x01, 0x41])) // not masked, as a client's frames must be
+    raw.write(Buffer.from([0x81, 0x01, 0x41])) // not masked, though a client's frames must be
     expect(Buffer.from(await rest, 'latin1').readUInt16BE(2)).toBe(1002)
   })
 
-  test('answers pings is kept, and one that does not is cut', async () => {
+  test('a peer that does not answer a ping for 20 s is cut off, one that does is kept', async () => {
     const { server, clock, accepted } = await serve()
     const lively = await opened(dial(server))
     const dead = await opened(dial(server))
@@ -286,7 +286,7 @@ describe('a peer that', () => {
     expect(lively.readyState).toBe(WebSocket.OPEN)
   })
 
-  test('does not read what it is sent is cut', async () => {
+  test('a peer with more than unreadBytes unread is cut off', async () => {
     const { server, accepted } = await serve({ socketLimits: { unreadBytes: 1024 * 1024 } })
     const socket = await opened(dial(server))
     socket.pause()
@@ -295,10 +295,10 @@ describe('a peer that', () => {
     let sent = 0
     for (; own?.readyState === WebSocket.OPEN && sent < 1000; sent++) own.send(Buffer.alloc(256 * 1024))
     expect((await closed)?.[0]).toBe(1006)
-    expect(sent).toBeLessThan(100) // what the system takes off our hands is more than what we keep
+    expect(sent).toBeLessThan(100) // the kernel's buffers are larger than ours
   })
 
-  test('is connected is told when the server goes', async () => {
+  test('a stopping server closes the socket with 1001', async () => {
     const { server, clock } = await serve()
     const socket = await opened(dial(server))
     const closed = once(socket, 'close')
@@ -307,7 +307,7 @@ describe('a peer that', () => {
     await eventually(() => expect(clock.pending()).toBe(0))
   })
 
-  test('ignores that the server goes is cut when the grace is over', async () => {
+  test('a peer that ignores the close is cut off after the grace period', async () => {
     const { server, clock } = await serve()
     const raw = await openRaw(server.address)
     raw.write(`${[...ASK, 'Host: localhost'].join('\r\n')}\r\n\r\n`)

@@ -6,28 +6,28 @@ import {
   ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Context, Hono, MiddlewareHandler } from 'hono'
+import type { Context, Hono } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
 import { tryDecode } from 'hono/utils/url'
 import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
-import { BY_SOCKET_FILE, callerAddressOf, networkOf } from './caller-address.ts'
+import { BY_SOCKET_FILE, networkOf } from './callers.ts'
 import { CarefulSocket } from './careful-socket.ts'
 import { type HttpError, sendError } from './http-error.ts'
 import { socketKeeper } from './socket-keeper.ts'
 import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 
 /**
- * WebSockets are routes like all others: the upgrade request passes the same middlewares, so that the rules against
- * foreign pages and the limits hold for it. The route then turns the connection into a socket.
+ * WebSockets are routes like all others: the upgrade request passes the same middlewares, so the rules against foreign
+ * pages and the limits apply to it. The route then turns the connection into a socket.
  */
 export interface WebSocketRoute {
   /** `/api/v1/workers/connect`, or with parameters: `/api/v1/tasks/:id/terminal`. */
   readonly path: string
-  /** In place of the standard limit. */
+  /** Replaces the standard limit. */
   readonly maxMessageBytes?: number
-  /** May talk to the socket at once. Errors, dead peers and those that do not read are taken care of. */
+  /** May send at once. The server handles errors, and closes sockets of peers that are dead or do not read. */
   accept(socket: WebSocket, request: WebSocketRequest): void
 }
 
@@ -47,11 +47,11 @@ export interface WebSocketOptions {
 }
 
 export interface WebSockets {
-  /** To be called before the app has answered anything. */
+  /** Must be called before the first request: Hono accepts no routes after it. */
   mount(app: Hono): void
-  /** Asks the app about every request for a socket that comes to the server. */
+  /** Passes each upgrade request of the server to the app. */
   listen(server: Server, listener: RequestListener): void
-  /** Says goodbye to all that are open. */
+  /** Closes all open sockets with code 1001. */
   close(): void
 }
 
@@ -62,27 +62,25 @@ interface Served {
   readonly handshakes: Handshakes
 }
 
-interface Asked {
+interface UpgradeRequest {
   readonly request: IncomingMessage
   readonly socket: Socket
   readonly head: Buffer
   readonly response: ServerResponse
 }
 
-/** Upgrade requests with the function that answers them; it returns undefined for a path without a socket. */
+/** Maps upgrade requests to the function that answers them. It returns undefined for a path without a socket. */
 const asking = new WeakMap<IncomingMessage, (c: Context) => Response | undefined>()
 
 const incomingOf = (c: Context): IncomingMessage | undefined => (c.env as { incoming?: IncomingMessage })?.incoming
 
-const answerFor = (c: Context): Response | undefined => {
+/**
+ * The answer to an upgrade request; undefined for other requests and paths without a socket. Called before all routes:
+ * a route may have a parameter where the path of a socket has a fixed word.
+ */
+export const upgradeAnswer = (c: Context): Response | undefined => {
   const incoming = incomingOf(c)
   return incoming && asking.get(incoming)?.(c)
-}
-
-/** Before all routes: one that hangs there already may have a parameter where the path of a socket has a word. */
-export const becomingSockets: MiddlewareHandler = (c, next) => {
-  const answer = answerFor(c)
-  return answer === undefined ? next() : Promise.resolve(answer)
 }
 
 export function webSockets(routes: readonly WebSocketRoute[], options: WebSocketOptions): WebSockets {
@@ -93,17 +91,17 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
     router.add('GET', route.path, { route, handshakes: handshakes(route.maxMessageBytes ?? limits.messageBytes) })
   }
 
-  function answer(c: Context, ask: Asked): Response | undefined {
+  function answer(c: Context, ask: UpgradeRequest): Response | undefined {
     const [found] = router.match('GET', c.req.path)[0]
     if (found === undefined) return undefined
     const [{ route, handshakes }, params] = found
-    const address = callerAddressOf(c)
+    const address = c.get('callerAddress')
     const refused = keeper.refusal(networkOf(address))
     if (refused === 'all' || (refused === 'address' && address !== BY_SOCKET_FILE))
       return sendError(c, TOO_MANY[refused])
     ask.response.detachSocket(ask.socket)
     handshakes.handleUpgrade(ask.request, ask.socket, ask.head, (socket) => {
-      socket.on('error', () => {}) // a peer that breaks the rules is closed by `ws`, with the code that fits
+      socket.on('error', () => {}) // `ws` closes a peer that violates the protocol, with the right code
       keeper.keep(socket, networkOf(address), ask.socket)
       const { searchParams: query } = new URL(c.req.url)
       accept(socket, route, { path: c.req.path, params: decoded(params), query, headers: ask.request.headers, address })
@@ -122,7 +120,7 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
 
   return {
     mount(app) {
-      for (const { path } of routes) app.get(path, (c) => answerFor(c) ?? sendError(c, NOT_ASKED))
+      for (const { path } of routes) app.get(path, (c) => upgradeAnswer(c) ?? sendError(c, NOT_ASKED))
     },
     listen(server, listener) {
       server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -132,7 +130,7 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
         try {
           response.assignSocket(socket)
         } catch {
-          socket.destroy() // asked for in the middle of another answer, which no client does
+          socket.destroy() // an upgrade in the middle of another response
           return
         }
         response.once('finish', () => socket.destroySoon())
@@ -144,22 +142,22 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
   }
 }
 
-/** As the app does it for its own routes; what is no code for anything stands as it came. */
+/** Decodes parameters as Hono does for its routes; an invalid escape stays as it is. */
 function decoded(params: object): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, tryDecode(value, decodeURIComponent)]))
 }
 
-/** Other upgrades, such as to HTTP/2, may be ignored (RFC 9110, 7.8), and are. */
+/** Other upgrades, such as to HTTP/2, are ignored, which RFC 9110, 7.8 permits. */
 export const isForSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 
-/** How the adapter is told that the request was answered by other means. */
+/** The header that reports to Hono's adapter that the response was sent on the socket. */
 const ALREADY_SENT = 'x-hono-already-sent'
 
 const NOT_ASKED: HttpError = {
   kind: 'invalid',
   status: 426,
-  message: 'This is for WebSockets: ask for an upgrade',
+  message: 'This route needs a WebSocket: send an upgrade request',
   headers: { upgrade: 'websocket' },
 }
 
@@ -169,7 +167,9 @@ const TOO_MANY: Readonly<Record<'address' | 'all', HttpError>> = {
   all: { kind: 'unavailable', message: 'Too many WebSockets are open', ...RETRY },
 }
 
-/** Not compressed: that costs memory for every peer, and a small message may stand for a very large one. */
+/**
+ * Without compression, which costs memory per peer. A small compressed message could also expand to a very large one.
+ */
 const handshakes = (maxPayload: number): Handshakes =>
   new WebSocketServer({
     noServer: true,

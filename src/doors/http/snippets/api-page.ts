@@ -12,7 +12,7 @@ td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}summary{
 
 const POLICY = pagePolicy(createHash('sha256').update(STYLE).digest('base64'))
 
-/** The API for people: what can be asked, with what, and what is answered. Nothing is loaded from anywhere. */
+/** The API reference for people: routes, parameters and answers. The page loads nothing from other servers. */
 export function apiPage(c: Context, version: string): Response {
   c.header('content-security-policy', POLICY)
   return c.html(page(version))
@@ -27,7 +27,7 @@ const page = (version: string): string => `<!doctype html>
 <main>
 <h1>Windlass code API</h1>
 <p>Version ${escaped(version)}. The same for programs: <a href="/api/v1/openapi.json">openapi.json</a> (OpenAPI 3.1).
-Every answer is an envelope: <code>code</code> 0 with <code>data</code>, or another code with a <code>message</code>.</p>
+Every response is an envelope: <code>code</code> 0 with <code>data</code>, or another code with a <code>message</code>.</p>
 <pre>${escaped(EXAMPLE)}</pre>
 ${API_OPERATIONS.map(section).join('\n')}
 <section id="codes"><h2>Codes</h2>${codes()}</section>

@@ -5,10 +5,10 @@ import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { type BodyOutlet, outgoingPieces } from '../server/outgoing-pieces.ts'
 
-/** Names of the whole output of stages, which no output file of a task can have. */
+/** The prefix of the paths of whole stage outputs. No output file of a task can have it. */
 const STREAMS = '.windlass/'
 
-/** A file that the task made, or what one of its stages printed: `.windlass/run.stdout`. */
+/** Sends a file that the task made, or the output of one of its stages: `.windlass/run.stdout`. */
 export async function artifactResponse(
   { result }: SnippetStatus,
   path: string,
@@ -37,7 +37,7 @@ function streamNamed({ stages }: CommandResult, path: string): Digest | Uint8Arr
   return undefined
 }
 
-/** A stranger's program made it: it is to be saved, and never to be shown as a page of ours. */
+/** An untrusted program wrote the file: the browser must save it and not show it as a page of this server. */
 const headersFor = (path: string): Record<string, string> => ({
   'content-type': 'application/octet-stream',
   'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(path.split('/').at(-1) ?? '')}`,

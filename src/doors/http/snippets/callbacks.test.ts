@@ -24,7 +24,7 @@ import {
   turns,
 } from './snippets.fixture.ts'
 
-/** The real one: the receivers are. */
+/** The real clock, because the receivers are real servers. */
 const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
@@ -41,7 +41,7 @@ interface Received {
   readonly body: string
 }
 
-/** Somebody's server, which answers as it is told. */
+/** An HTTP receiver that answers with these status codes in turn. */
 async function receiver(answers: readonly number[] = [], extra: Record<string, string> = {}) {
   const received: Received[] = []
   const server: Server = createServer((request, response) => {
@@ -76,12 +76,12 @@ async function until(isSo: () => boolean, mostMs = 10_000): Promise<void> {
   }
 }
 
-test('who asked to be called is told the end, signed with what they gave', async () => {
+test('a callback has the result of the task, signed with the secret of the request', async () => {
   const { received, url } = await receiver()
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url, secret: 'hush-hush' } })
-  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
+  await until(() => grid.service.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   const [{ headers, body }] = received as [Received]
   expect(JSON.parse(body)).toMatchObject({
     event: 'task.completed',
@@ -97,7 +97,7 @@ test('who asked to be called is told the end, signed with what they gave', async
   expect(JSON.stringify((await grid.ask(`/api/v1/tasks/${id}`)).json)).not.toContain('hush-hush')
 })
 
-test('without a secret of their own it is the server’s', async () => {
+test('a callback without a secret of its own is signed with the secret of the server', async () => {
   const { received, url } = await receiver()
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
@@ -108,12 +108,12 @@ test('without a secret of their own it is the server’s', async () => {
   expect(headers['windlass-signature']).toBe(`v1=${signatureOf('of the server', seconds, body)}`)
 })
 
-test('what is not taken is tried again, under the same name, and every try can be read', async () => {
+test('a callback that is not answered with 2xx is retried with the same delivery id, and all tries are listed', async () => {
   const { received, url } = await receiver([500, 302], { location: 'http://127.0.0.1:1/' })
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url } })
-  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
+  await until(() => grid.service.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(received.map(({ headers }) => [headers['windlass-delivery'], headers['windlass-attempt']])).toEqual([
     [id, '1'],
     [id, '2'],
@@ -128,19 +128,19 @@ test('what is not taken is tried again, under the same name, and every try can b
   ])
 })
 
-test('in the end it is given up, and said so', async () => {
+test('a callback is given up after the last delay', async () => {
   const { received, url } = await receiver([500, 500, 500, 500, 500])
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url } })
-  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'given-up')
+  await until(() => grid.service.delivery(LOCAL_SCOPE, id)?.state === 'given-up')
   expect(received).toHaveLength(1 + DELAYS_MS.length)
 })
 
 test.each([
   ['while its task was open', false],
   ['when its task was over already', true],
-])('a callback that was owed at a crash is sent after it: %s', async (_, isOver) => {
+])('a callback owed at a crash is sent after the restart: %s', async (_, isOver) => {
   const journal = memoryJournal()
   const folder = mkdtempSync(join(tmpdir(), 'windlass-callbacks-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -150,7 +150,7 @@ test.each([
   const before = await gridWith(log, { journal })
   const worker = before.worker('w1')
   const id = await submitted(before, { ...HELLO, callback: { url } })
-  before.desk.stop() // as a crash does: nothing is sent any more
+  before.service.close() // as in a crash: nothing more is sent
   if (isOver) {
     await worker.finish(ran(stage('')))
     await turns()
@@ -160,12 +160,12 @@ test.each([
 
   const after = await gridWith(await open(), { journal })
   if (!isOver) after.worker('w1', { answer: echoing })
-  await until(() => after.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
+  await until(() => after.service.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(JSON.parse((received[0] as Received).body)).toMatchObject({ event: 'task.completed', data: { taskId: id } })
   expect((await open()).owed()).toEqual([])
 })
 
-test('a submission that is refused, or was there before, owes nothing more', async () => {
+test('a refused or repeated submission owes no further callback', async () => {
   const log = memoryDeliveryLog()
   const { received, url } = await receiver()
   const grid = await gridWith(log)
@@ -175,12 +175,12 @@ test('a submission that is refused, or was there before, owes nothing more', asy
   await new Promise((resolve) => setTimeout(resolve, 30))
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, body)
-  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
+  await until(() => grid.service.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(await submitted(grid, body)).toBe(id)
   expect([received.length, log.owed()]).toEqual([1, []])
 })
 
-test('a name that leads to this machine is not called, whatever it looked like before', async () => {
+test('a URL whose name or address leads to this machine is not called', async () => {
   const { received, url } = await receiver()
   const port = new URL(url).port
   const order = { secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
@@ -188,14 +188,14 @@ test('a name that leads to this machine is not called, whatever it looked like b
     postCallback({ ...order, url: to }, { clock: systemClock, addresses, timeoutMs: 5000 })
   expect((await post(`http://127.0.0.1:${port}/`)).problem).toContain('not a public address')
   expect((await post(`http://[::ffff:127.0.0.1]:${port}/`)).problem).toContain('not a public address')
-  // No URL rule sees through a name; the look-up does. Which name a machine has for itself is in its hosts file.
+  // A name cannot be judged by its URL; the address lookup is checked. The machine's own name is in its hosts file.
   const named = await post(`http://${hostname()}:${port}/`)
   expect(named.problem).toMatch(/not a public address|ENOTFOUND|EAI_AGAIN/)
   expect(received).toHaveLength(0)
   expect(await post(`http://127.0.0.1:${port}/`, anyAddress)).toEqual({ status: 200, problem: undefined })
 })
 
-test('what the operator lists is called, by its address or by its name, and none of the machine’s own addresses else', async () => {
+test('a private address is called only when the operator lists it, by address or by name', async () => {
   const { received, url } = await receiver()
   const order = { secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
   const port = new URL(url).port
@@ -211,7 +211,7 @@ test('what the operator lists is called, by its address or by its name, and none
   expect(received).toHaveLength(2)
 })
 
-test('a redirect is an answer like any other: it leads nowhere', async () => {
+test('a redirect is not followed, and counts as a failed try', async () => {
   const inner = await receiver()
   const outer = await receiver([307], { location: inner.url })
   const order = { url: outer.url, secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
@@ -220,7 +220,7 @@ test('a redirect is an answer like any other: it leads nowhere', async () => {
   expect([outer.received.length, inner.received.length]).toEqual([1, 0])
 })
 
-test('a receiver that never answers is left after a while', async () => {
+test('a receiver that does not answer within timeoutMs is a failed try', async () => {
   const server = createServer(() => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {

@@ -1,11 +1,11 @@
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 
-/** docs/guide/api-codes.md */
+/** The text of docs/guide/api-codes.md. */
 export const codesPage = (): string => `# Codes of the code API
 
-Every answer of \`/api/v1/tasks\` and its neighbours is an envelope: \`code\` 0 with \`data\`, or another code with a
-\`message\`, mostly a \`detail\`, and a \`retryAfter\` in seconds (and as the header \`Retry-After\`) where asking again helps.
-The HTTP status says the same in fewer words. This page is made from the table in \`src/services/snippets/problem-codes.ts\`.
+Every response below \`/api/v1\` is an envelope: \`code\` 0 with \`data\`, or another code with a \`message\`, usually a
+\`detail\`, and, where a retry helps, a \`retryAfter\` in seconds (also as the header \`Retry-After\`). The HTTP status is a
+coarser form of the code. This page is made from the table in \`src/services/snippets/problem-codes.ts\`.
 
 | code | HTTP | message | meaning |
 |---|---|---|---|

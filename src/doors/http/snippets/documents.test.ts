@@ -6,17 +6,17 @@ import { codesPage } from './codes-page.ts'
 import { API_OPERATIONS } from './operations.ts'
 import { snippetsGrid } from './snippets.fixture.ts'
 
-test('the page of codes is the table of codes', async () => {
+test('docs/guide/api-codes.md equals the table of codes', async () => {
   await expect(codesPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../../../docs/guide/api-codes.md'))
 })
 
-test('every code begins with its HTTP status, and comes once', () => {
+test('every code begins with its HTTP status, and is unique', () => {
   const codes = Object.values(API_CODES).filter(({ code }) => code !== 0)
   for (const { code, status } of codes) expect(Math.floor(code / 100)).toBe(status)
   expect(new Set(codes.map(({ code }) => code)).size).toBe(codes.length)
 })
 
-test('the document tells of every route, and of none that is not there', async () => {
+test('the OpenAPI document lists exactly the routes of the door', async () => {
   const { app } = await snippetsGrid()
   const routes = app.routes
     .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/v1/') && !path.endsWith('openapi.json'))
@@ -25,7 +25,7 @@ test('the document tells of every route, and of none that is not there', async (
   expect([...new Set(routes)].sort()).toEqual([...told].sort())
 })
 
-test('the document is OpenAPI 3.1, with schemas that say what a task may have', async () => {
+test('the document is valid OpenAPI 3.1, and describes the body of a task', async () => {
   const { app } = await snippetsGrid()
   const response = await app.request('/api/v1/openapi.json')
   const text = await response.text()
@@ -51,7 +51,7 @@ test('the document is OpenAPI 3.1, with schemas that say what a task may have', 
   expect(text).not.toContain('"$schema"')
 })
 
-test('the page for people needs nothing from elsewhere, and may run nothing', async () => {
+test('the HTML page loads nothing from elsewhere, and runs no script', async () => {
   const { app } = await snippetsGrid()
   const response = await app.request('/api')
   const html = await response.text()

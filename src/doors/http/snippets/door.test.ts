@@ -24,8 +24,8 @@ const SEED_REQUEST = {
   metadata: { userId: 'user_123', projectId: 'proj_456' },
 }
 
-describe('as the seed writes it', () => {
-  test('a task is submitted, and answered with an envelope', async () => {
+describe('requests as in the first API version', () => {
+  test('a submission is answered with an envelope', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1')
     const answer = await grid.ask('/api/v1/tasks', { body: SEED_REQUEST, headers: { authorization: 'Bearer token' } })
@@ -37,7 +37,7 @@ describe('as the seed writes it', () => {
     })
   })
 
-  test('it can be asked after until it is over', async () => {
+  test('a task can be queried until it is completed', async () => {
     const grid = await snippetsGrid()
     const worker = grid.worker('client_abc123')
     const id = await submitted(grid, SEED_REQUEST)
@@ -62,7 +62,7 @@ describe('as the seed writes it', () => {
     })
   })
 
-  test('when no live worker has the language it says so, and when to come back', async () => {
+  test('without a live worker for the language, 50301 is returned with a retry time', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1', { languages: ['ruby'] })
     const answer = await grid.ask('/api/v1/tasks', { body: HELLO })
@@ -77,7 +77,7 @@ describe('as the seed writes it', () => {
   })
 })
 
-test('workers that are busy are no reason to refuse: the task is queued, and says what it waits for', async () => {
+test('with all workers busy the task is queued, and /why gives the reason', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1', { slots: 1 })
   await submitted(grid)
@@ -87,7 +87,7 @@ test('workers that are busy are no reason to refuse: the task is queued, and say
   expect(reasons.join(' ')).toMatch(/busy|slot/)
 })
 
-test('of a task that is over it is said what came of it', async () => {
+test('/why of an ended task gives its outcome', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1', { answer: () => ended('exit', 7) })
   const id = await submitted(grid)
@@ -96,7 +96,7 @@ test('of a task that is over it is said what came of it', async () => {
   expect([status, reasons]).toEqual(['failed', ['failed: run exited with 7']])
 })
 
-test('a server that takes nothing more says that it is for a while', async () => {
+test('a stopping server answers 50302 with a retry time', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1')
   grid.ending.abort()
@@ -106,16 +106,16 @@ test('a server that takes nothing more says that it is for a while', async () =>
   expect(json).toMatchObject({ code: 50302, retryAfter: 5 })
 })
 
-test('what is our own fault is told without a word about our insides', async () => {
-  const { desk, instance } = await snippetsGrid()
+test('an internal error is 50001 without its message', async () => {
+  const { service, instance } = await snippetsGrid()
   const find = async () => {
     throw new Error('secret path /etc/windlass')
   }
-  const broken = { ...desk, find }
+  const broken = { ...service, find }
   const { signal: ending } = new AbortController()
   const app = snippetsDoor({
     scopeOf: () => LOCAL_SCOPE,
-    desk: broken,
+    service: broken,
     instances: () => instance,
     clock: manualClock(),
     version: '1',
@@ -128,7 +128,7 @@ test('what is our own fault is told without a word about our insides', async () 
   expect(text).not.toContain('secret')
 })
 
-test('a queue that is full is the other reason for 50301', async () => {
+test('a full queue answers 50301 with a retry time', async () => {
   const grid = await snippetsGrid({ scheduler: { maxQueued: 1 } })
   grid.worker('w1', { slots: 1 })
   await submitted(grid)
@@ -138,7 +138,7 @@ test('a queue that is full is the other reason for 50301', async () => {
   expect(json).toMatchObject({ code: 50301, detail: 'The queue is full', retryAfter: expect.any(Number) })
 })
 
-test('the limits that were asked for are those of the run, in the grid’s own units', async () => {
+test('requested limits become the limits of each stage', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   await submitted(grid, {
@@ -153,15 +153,15 @@ test('the limits that were asked for are those of the run, in the grid’s own u
   ])
 })
 
-describe('waiting', () => {
-  test('with wait the answer to a submission is the whole task', async () => {
+describe('wait parameter', () => {
+  test('wait=30s returns the completed task', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1', { answer: echoing })
     const task = dataOf(await grid.ask('/api/v1/tasks?wait=30s', { body: HELLO }), taskAnswerForm)
     expect(task).toMatchObject({ status: 'completed', result: { output: 'Hello, World!\n' } })
   })
 
-  test('when the time is up it is told how it stands', async () => {
+  test('after the wait time the current status is returned', async () => {
     const clock = manualClock()
     const grid = await snippetsGrid({ clock })
     grid.worker('w1')
@@ -171,7 +171,7 @@ describe('waiting', () => {
     expect(dataOf(await answer, taskAnswerForm).status).toBe('submitted')
   })
 
-  test('a server that stops answers those who wait', async () => {
+  test('a stopping server returns the current status to waiting clients', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1')
     const answer = grid.ask('/api/v1/tasks?wait=30s', { body: HELLO })
@@ -180,28 +180,28 @@ describe('waiting', () => {
     expect(dataOf(await answer, taskAnswerForm).status).toBe('submitted')
   })
 
-  test.each(['wait=30', 'wait=forever', 'wait='])('%s is no time', async (query) => {
+  test.each(['wait=30', 'wait=forever', 'wait='])('%s is refused with 40006', async (query) => {
     const grid = await snippetsGrid()
     grid.worker('w1')
     expect((await grid.ask(`/api/v1/tasks?${query}`, { body: HELLO })).json.code).toBe(40006)
   })
 })
 
-test('how long code takes is learned: from itself first, else from its language', async () => {
+test('the estimated time is learned per code, and per language for new code', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1', { answer: (task) => ran({ ...stage(''), usage: { ...stage('').usage, wallMs: slow(task) } }) })
   const slow = ({ inputs }: { inputs: { files: readonly { contents: Uint8Array }[] } }) =>
     Buffer.from(inputs.files[0]?.contents ?? []).includes('slow') ? 4000 : 2000
   await grid.ask('/api/v1/tasks?wait=1s', { body: { ...HELLO, code: 'slow' } })
   await grid.ask('/api/v1/tasks?wait=1s', { body: { ...HELLO, code: 'fast' } })
-  await turns() // learning comes after the answer
+  await turns() // estimates are updated after the answer
   const estimate = async (code: string) =>
     dataOf(await grid.ask('/api/v1/tasks', { body: { ...HELLO, code } }), submittedAnswer).estimatedTime
   expect(await estimate('slow')).toBe('4s')
   expect(await estimate('other')).toBe('3.4s')
 })
 
-test('a batch is taken one by one: what is wrong with one is its own affair', async () => {
+test('a batch answers each task with its own code, and 101 tasks are refused', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1', { slots: 10 })
   const tasks = [HELLO, { ...HELLO, language: 'cobol' }, { ...HELLO, code: 'print(2)' }, 7]
@@ -212,7 +212,7 @@ test('a batch is taken one by one: what is wrong with one is its own affair', as
   expect((await grid.ask('/api/v1/tasks/batch', { body: many })).json.code).toBe(40002)
 })
 
-test('a task is cancelled by DELETE or POST, before it runs and while it does; once it is over nothing happens', async () => {
+test('DELETE or POST cancels a queued or running task, and changes nothing once it ended', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1', { slots: 1 })
   const running = await submitted(grid)
@@ -230,7 +230,7 @@ test('a task is cancelled by DELETE or POST, before it runs and while it does; o
   expect(dataOf(await grid.ask(`/api/v1/tasks/${running}`, { method: 'DELETE' }), taskAnswerForm)).toEqual(task)
 })
 
-test('a task can be run again with all that it had', async () => {
+test('rerun submits an equal task, with its metadata', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   const body = {
@@ -255,7 +255,7 @@ test('a task can be run again with all that it had', async () => {
   expect((await shown(grid, again)).metadata).toEqual({ k: 'v' })
 })
 
-test('languages are those that live workers have, with their versions', async () => {
+test('languages lists the languages and versions of live workers', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1')
   grid.worker('w2', { languages: ['python', 'python@3.9.1', 'python@3.10.0', 'unheard-of'] })
@@ -266,7 +266,7 @@ test('languages are those that live workers have, with their versions', async ()
   ])
 })
 
-test('a version is asked of workers only where the caller, or the cache, needs one', async () => {
+test('a version is required of workers only when the caller requests one or the task is cached', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   const asked = async (rest: object) => {

@@ -9,21 +9,22 @@ import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
-import { ApiProblem, problemBody, problemOf, successBody } from '../../../services/snippets/snippet-problem.ts'
+import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { durationText } from '../../amount-text.ts'
-import { BodyTooLarge, takes } from '../server/body-rules.ts'
+import { BodyTooLarge } from '../server/body-limit.ts'
+import { takes } from '../server/request-rules.ts'
 import { apiPage } from './api-page.ts'
 import { artifactResponse } from './artifacts.ts'
+import { LIST_PARAMETERS, listQuery } from './list-query.ts'
 import { openApi } from './open-api.ts'
-import { checked, readTask } from './read-task.ts'
-import { encodingIn, LIST_PARAMETERS, listQuery, onlyKnown, waitIn } from './request.ts'
-import { iso, taskAnswer } from './response.ts'
+import { checked, encodingIn, onlyKnown, readTask, waitIn } from './request.ts'
+import { iso, successBody, taskAnswer } from './response.ts'
 import { batchBody } from './task-body.ts'
 import { taskEvents } from './task-events.ts'
 
 export interface SnippetsDoorOptions {
-  readonly desk: SnippetService
+  readonly service: SnippetService
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
@@ -45,7 +46,7 @@ const GUESS_MS = 1000
 
 type Tools = Required<SnippetsDoorOptions>
 
-/** The code API, to be hung on the HTTP door: `door.route('/', snippetsDoor(…))`. */
+/** The routes of the code API: `door.route('/', snippetsDoor(…))`. */
 export function snippetsDoor(options: SnippetsDoorOptions): Hono {
   const tools: Tools = {
     log: silentLog,
@@ -54,11 +55,11 @@ export function snippetsDoor(options: SnippetsDoorOptions): Hono {
     ...options,
   }
   const app = new Hono()
-  app.onError((error, c) => tellProblem(error, c, tools.log))
+  app.onError((error, c) => problemResponse(error, c, tools.log))
   app.post('/api/v1/tasks', (c) => submit(c, tools))
   app.post('/api/v1/tasks/batch', takes('application/json', { maxBytes: MOST_BATCH_BYTES }), (c) => batch(c, tools))
   app.get('/api/v1/tasks', (c) => list(c, tools))
-  // A WebSocket, which is another door's and comes after this one.
+  // `interactive` is a WebSocket of another door, whose route comes after this one.
   app.get('/api/v1/tasks/:id', (c, next) => (c.req.param('id') === 'interactive' ? next() : show(c, tools)))
   app.delete('/api/v1/tasks/:id', (c) => cancel(c, tools))
   app.post('/api/v1/tasks/:id/cancel', (c) => cancel(c, tools))
@@ -73,19 +74,19 @@ export function snippetsDoor(options: SnippetsDoorOptions): Hono {
   return app
 }
 
-function languages(c: Context, { desk }: Tools): Response {
+function languages(c: Context, { service }: Tools): Response {
   onlyKnown(queryOf(c), [])
-  return c.json(successBody({ languages: desk.languages() }))
+  return c.json(successBody({ languages: service.languages() }))
 }
 
 async function submit(c: Context, tools: Tools): Promise<Response> {
-  const waitMs = waitWish(c, tools)
+  const waitMs = waitOf(c, tools)
   mustBeOpen(tools)
   const scope = tools.scopeOf(c)
   const request = readTask(await bodyOf(c), scope.instance)
   const keyed = withKey(request, c.req.header('idempotency-key'))
-  if (waitMs === undefined) return await accepted(c, await tools.desk.submit(scope, keyed), { tools, waitMs })
-  const status = await tools.desk.run(scope, keyed, { ms: waitMs, signal: signalOf(c, tools) })
+  if (waitMs === undefined) return await accepted(c, await tools.service.submit(scope, keyed), { tools, waitMs })
+  const status = await tools.service.run(scope, keyed, { ms: waitMs, signal: signalOf(c, tools) })
   return await ended(c, status, tools)
 }
 
@@ -97,7 +98,7 @@ async function accepted(
   if (waitMs !== undefined)
     return await ended(
       c,
-      await tools.desk.wait(tools.scopeOf(c), status.id, { ms: waitMs, signal: signalOf(c, tools) }),
+      await tools.service.wait(tools.scopeOf(c), status.id, { ms: waitMs, signal: signalOf(c, tools) }),
       tools,
     )
   c.header('location', `/api/v1/tasks/${status.id}`)
@@ -106,11 +107,11 @@ async function accepted(
 
 async function ended(c: Context, status: SnippetStatus, tools: Tools): Promise<Response> {
   c.header('location', `/api/v1/tasks/${status.id}`)
-  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+  return c.json(successBody(await taskAnswer(status, outputOptions(c, status, tools))))
 }
 
-function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {
-  return { taskId: id, status: state, estimatedTime: durationText(desk.estimateMs(request) ?? GUESS_MS) }
+function submittedBody({ id, state, request }: SnippetStatus, { service }: Tools) {
+  return { taskId: id, status: state, estimatedTime: durationText(service.estimateMs(request) ?? GUESS_MS) }
 }
 
 type Request = Parameters<SnippetService['submit']>[1]
@@ -120,11 +121,11 @@ function withKey(request: Request, header: string | undefined): Request {
   if (header === '' || header.length > 255)
     throw new ApiProblem('invalid', 'Idempotency-Key: must have 1 to 255 characters')
   if (request.idempotencyKey !== undefined && request.idempotencyKey !== header)
-    throw new ApiProblem('invalid', 'idempotencyKey: is not what the header Idempotency-Key says')
+    throw new ApiProblem('invalid', 'idempotencyKey: differs from the header Idempotency-Key')
   return { ...request, idempotencyKey: header }
 }
 
-/** All at once, so that they share what it takes to write them down; each is refused for itself. */
+/** Submits all tasks at once, so that they share one journal write; each is accepted or refused on its own. */
 async function batch(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   mustBeOpen(tools)
@@ -134,7 +135,7 @@ async function batch(c: Context, tools: Tools): Promise<Response> {
     tasks.map(async (body) => {
       try {
         const request = readTask(body, scope.instance)
-        return successBody(submittedBody(await tools.desk.submit(scope, request), tools))
+        return successBody(submittedBody(await tools.service.submit(scope, request), tools))
       } catch (error) {
         const problem = problemOf(error)
         if (problem === undefined) throw error
@@ -148,18 +149,18 @@ async function batch(c: Context, tools: Tools): Promise<Response> {
 async function list(c: Context, tools: Tools): Promise<Response> {
   const query = queryOf(c)
   onlyKnown(query, LIST_PARAMETERS)
-  const { snippets, next } = await tools.desk
+  const { snippets, next } = await tools.service
     .list(tools.scopeOf(c), listQuery(query), cursorIn(query))
     .catch((error: unknown) => {
-      const isWord = error instanceof FaultError && error.fault.kind === 'invalid'
-      throw isWord ? new ApiProblem('query', `cursor: ${error.message}`) : error
+      const isWrongCursor = error instanceof FaultError && error.fault.kind === 'invalid'
+      throw isWrongCursor ? new ApiProblem('query', `cursor: ${error.message}`) : error
     })
   const tasks = await Promise.all(snippets.map((status) => taskAnswer(status, undefined)))
   return c.json(successBody({ tasks, ...(next !== undefined && { nextCursor: next }) }))
 }
 
-/** Validated first: a misspelt parameter must not leave a task behind. */
-function waitWish(c: Context, { mostWaitMs }: Tools): number | undefined {
+/** Validated before the submission: a misspelt parameter must not leave a task behind. */
+function waitOf(c: Context, { mostWaitMs }: Tools): number | undefined {
   const query = queryOf(c)
   onlyKnown(query, ['wait', 'encoding'])
   encodingIn(query)
@@ -169,31 +170,31 @@ function waitWish(c: Context, { mostWaitMs }: Tools): number | undefined {
 const cursorIn = (query: URLSearchParams): string | undefined => query.get('cursor') ?? undefined
 
 async function show(c: Context, tools: Tools): Promise<Response> {
-  const waitMs = waitWish(c, tools)
+  const waitMs = waitOf(c, tools)
   const found = await taskIn(c, tools)
   const status =
     waitMs === undefined
       ? found
-      : await tools.desk.wait(tools.scopeOf(c), found.id, { ms: waitMs, signal: signalOf(c, tools) })
-  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+      : await tools.service.wait(tools.scopeOf(c), found.id, { ms: waitMs, signal: signalOf(c, tools) })
+  return c.json(successBody(await taskAnswer(status, outputOptions(c, status, tools))))
 }
 
 async function cancel(c: Context, tools: Tools): Promise<Response> {
-  const ms = waitWish(c, tools)
+  const ms = waitOf(c, tools)
   const { id } = await taskIn(c, tools)
-  await tools.desk.cancel(tools.scopeOf(c), id)
+  await tools.service.cancel(tools.scopeOf(c), id)
   const status =
     ms === undefined
       ? await taskIn(c, tools)
-      : await tools.desk.wait(tools.scopeOf(c), id, { ms, signal: signalOf(c, tools) })
-  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+      : await tools.service.wait(tools.scopeOf(c), id, { ms, signal: signalOf(c, tools) })
+  return c.json(successBody(await taskAnswer(status, outputOptions(c, status, tools))))
 }
 
 async function rerun(c: Context, tools: Tools): Promise<Response> {
-  const waitMs = waitWish(c, tools)
+  const waitMs = waitOf(c, tools)
   mustBeOpen(tools)
   const { id } = await taskIn(c, tools)
-  const status = await tools.desk.rerun(tools.scopeOf(c), id)
+  const status = await tools.service.rerun(tools.scopeOf(c), id)
   if (status === undefined) throw noTask(id)
   return await accepted(c, status, { tools, waitMs })
 }
@@ -201,14 +202,14 @@ async function rerun(c: Context, tools: Tools): Promise<Response> {
 async function events(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), ['encoding'])
   const status = await taskIn(c, tools)
-  const { desk, clock, ending } = tools
+  const { service, clock, ending } = tools
   const lastEventId = c.req.header('last-event-id')
   const stream = taskEvents(status.id, {
     scope: tools.scopeOf(c),
-    desk,
+    service,
     clock,
     ending,
-    wish: wishOf(c, status, tools),
+    output: outputOptions(c, status, tools),
     lastEventId,
     cut: () => socketOf(c)?.destroy(),
   })
@@ -218,13 +219,13 @@ async function events(c: Context, tools: Tools): Promise<Response> {
 async function why(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   const { id, state } = await taskIn(c, tools)
-  return c.json(successBody({ taskId: id, status: state, reasons: await tools.desk.why(tools.scopeOf(c), id) }))
+  return c.json(successBody({ taskId: id, status: state, reasons: await tools.service.why(tools.scopeOf(c), id) }))
 }
 
 async function deliveries(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   const { id } = await taskIn(c, tools)
-  const delivery = tools.desk.delivery(tools.scopeOf(c), id)
+  const delivery = tools.service.delivery(tools.scopeOf(c), id)
   const tries = (delivery?.tries ?? []).map(({ at, ms, status, problem }) => ({
     at: iso(at),
     executionTime: durationText(ms),
@@ -248,15 +249,18 @@ async function artifact(c: Context, tools: Tools): Promise<Response> {
   return await artifactResponse(status, c.req.param('path') ?? '', { blobs, outlet, signal: c.req.raw.signal })
 }
 
-/** Workers are the first to leave a server that stops, but that is not why it takes nothing more. */
-function mustBeOpen({ desk, ending }: Tools): void {
+/**
+ * Checked before the languages: workers disconnect from a stopping server first, and `no worker` would be the wrong
+ * reason.
+ */
+function mustBeOpen({ service, ending }: Tools): void {
   if (ending.aborted) throw new ApiProblem('unavailable', 'The server is stopping', STOPPING_MS)
-  desk.mustBeOpen()
+  service.mustBeOpen()
 }
 
 async function taskIn(c: Context, tools: Tools): Promise<SnippetStatus> {
   const id = c.req.param('id') ?? ''
-  const status = id.length <= 100 ? await tools.desk.find(tools.scopeOf(c), id) : undefined
+  const status = id.length <= 100 ? await tools.service.find(tools.scopeOf(c), id) : undefined
   if (status === undefined) throw noTask(id)
   return status
 }
@@ -274,7 +278,11 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-const wishOf = (c: Context, { request }: SnippetStatus, { instances, mostOutputBytes }: Tools): OutputTextOptions => ({
+const outputOptions = (
+  c: Context,
+  { request }: SnippetStatus,
+  { instances, mostOutputBytes }: Tools,
+): OutputTextOptions => ({
   encoding: encodingIn(queryOf(c)),
   mostBytes: mostOutputBytes,
   blobs: instances(request.instance).blobs,
@@ -284,12 +292,12 @@ const signalOf = (c: Context, { ending }: Tools): AbortSignal => AbortSignal.any
 
 const socketOf = (c: Context) => ((c.env ?? {}) as Partial<HttpBindings>).outgoing
 
-function tellProblem(error: Error, c: Context, log: Log): Response {
+function problemResponse(error: Error, c: Context, log: Log): Response {
   const problem = error instanceof BodyTooLarge ? new ApiProblem('tooLarge', 'The body is too large') : problemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
     log.error({ method: c.req.method, path: c.req.path, err: error }, 'code api request failed')
-  const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
-  const body = problemBody(told)
+  const sent = problem ?? new ApiProblem('bug', 'Internal error; see the log of the server')
+  const body = problemBody(sent)
   if (body.retryAfter !== undefined) c.header('retry-after', String(body.retryAfter))
-  return c.json(body, API_CODES[told.code].status as ContentfulStatusCode)
+  return c.json(body, API_CODES[sent.code].status as ContentfulStatusCode)
 }

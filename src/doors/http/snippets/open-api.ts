@@ -10,12 +10,12 @@ export const openApi = (version: string): Json => ({ ...document(), info: { ...I
 const INFO = {
   title: 'Windlass code API',
   description:
-    'Run programs in many languages. Every answer is an envelope: code 0 with data, or another code with a message.',
+    'Run programs in many languages. Every response is an envelope: code 0 with data, or another code with a message.',
 }
 
 let made: Json | undefined
 
-/** Once: the schemas do not change. */
+/** Built once, because the schemas do not change. */
 function document(): Json {
   made ??= {
     openapi: '3.1.0',

@@ -11,7 +11,7 @@ import {
 } from './answers.ts'
 import { batchBody, taskBody } from './task-body.ts'
 
-/** The operations of the API, for its OpenAPI document; a test holds it against the routes that there are. */
+/** The operations of the API, for its OpenAPI document. A test compares them with the actual routes. */
 export interface ApiOperation {
   readonly method: 'get' | 'post' | 'delete'
   readonly path: string
@@ -19,7 +19,7 @@ export interface ApiOperation {
   readonly summary: string
   readonly parameters?: readonly ApiParameter[]
   readonly body?: z.ZodType
-  /** Inside the envelope; a word for what comes without one. */
+  /** Inside the envelope; a description for an answer without one. */
   readonly answer: z.ZodType | { readonly type: string; readonly about: string }
   readonly status?: number
   readonly problems: readonly ApiCodeName[]
@@ -35,17 +35,18 @@ const ID: ApiParameter = { name: 'id', in: 'path', about: 'The taskId.' }
 const WAIT: ApiParameter = {
   name: 'wait',
   in: 'query',
-  about: 'Answer when the task is over, or after this time: "30s". At most a minute; ask again after that.',
+  about:
+    'Respond when the task has ended, or after this time, such as "30s". The limit is one minute; then send the request again.',
 }
 const ENCODING: ApiParameter = {
   name: 'encoding',
   in: 'query',
-  about: 'utf8 (the default: what is no UTF-8 is replaced) or base64.',
+  about: 'utf8 (the default; invalid UTF-8 is replaced) or base64.',
 }
 const KEY: ApiParameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  about: 'Two requests with the same key are one, for as long as the task is remembered.',
+  about: 'A repeated request with the same key returns the first task, as long as the server keeps that task.',
 }
 const SUBMITTING = [
   'notJson',
@@ -65,7 +66,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'post',
     path: '/api/v1/tasks',
     name: 'submitTask',
-    summary: 'Run a program. With wait the answer is the whole task.',
+    summary: 'Run a program. With wait, the response contains the finished task.',
     parameters: [WAIT, ENCODING, KEY],
     body: taskBody,
     answer: submittedAnswer,
@@ -76,7 +77,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'post',
     path: '/api/v1/tasks/batch',
     name: 'submitTasks',
-    summary: 'Run up to a hundred programs. Each is accepted or refused for itself.',
+    summary: 'Run up to a hundred programs. Each one is accepted or refused separately.',
     body: batchBody,
     answer: batchAnswer,
     status: 200,
@@ -86,17 +87,18 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: '/api/v1/tasks',
     name: 'listTasks',
-    summary: 'Tasks, the newest first, without their results. A page may be short, and still have one that follows.',
+    summary:
+      'Lists tasks without their results, newest first. A page may have fewer entries than the limit although another page follows.',
     parameters: [
-      { name: 'status', in: 'query', about: 'One or several, with commas.' },
-      { name: 'language', in: 'query', about: 'Its name or an alias.' },
+      { name: 'status', in: 'query', about: 'One state, or several separated by commas.' },
+      { name: 'language', in: 'query', about: 'The name or an alias of a language.' },
       {
         name: 'metadata.{key}',
         in: 'query',
-        about: 'Only tasks with this value under the key; several must all be there.',
+        about: 'Only tasks whose metadata has this value under this key; with several parameters, all must match.',
       },
-      { name: 'limit', in: 'query', about: '1 to 500; 50 unless said.' },
-      { name: 'cursor', in: 'query', about: 'nextCursor of the page before.' },
+      { name: 'limit', in: 'query', about: '1 to 500 (default 50).' },
+      { name: 'cursor', in: 'query', about: 'The nextCursor of the previous page.' },
     ],
     answer: listAnswer,
     problems: ['query'],
@@ -105,7 +107,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: TASK,
     name: 'getTask',
-    summary: 'How a task stands, and what came of it.',
+    summary: 'The state of a task and, when it has ended, its result.',
     parameters: [ID, WAIT, ENCODING],
     answer: taskAnswerForm,
     problems: ['noTask', 'amount', 'query'],
@@ -114,7 +116,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'delete',
     path: TASK,
     name: 'deleteTask',
-    summary: 'Cancel a task. Nothing happens to one that is over; one that runs is stopped, which takes its moment.',
+    summary: 'Cancel a task. A finished task does not change; a running task is stopped, which may take a few seconds.',
     parameters: [ID, WAIT, ENCODING],
     answer: taskAnswerForm,
     problems: ['noTask', 'amount', 'query'],
@@ -123,7 +125,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'post',
     path: `${TASK}/cancel`,
     name: 'cancelTask',
-    summary: 'The same, for clients that cannot DELETE.',
+    summary: 'The same as DELETE, for clients that cannot send DELETE.',
     parameters: [ID, WAIT, ENCODING],
     answer: taskAnswerForm,
     problems: ['noTask', 'amount', 'query'],
@@ -132,7 +134,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'post',
     path: `${TASK}/rerun`,
     name: 'rerunTask',
-    summary: 'Run the same once more, as a task of its own.',
+    summary: 'Run the same program again, as a new task.',
     parameters: [ID, WAIT, ENCODING],
     answer: submittedAnswer,
     status: 200,
@@ -142,8 +144,12 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: `${TASK}/events`,
     name: 'followTask',
-    summary: 'Its states and its output as they come.',
-    parameters: [ID, ENCODING, { name: 'Last-Event-ID', in: 'header', about: 'Go on after this event.' }],
+    summary: 'The state changes and the output of a task, as a stream.',
+    parameters: [
+      ID,
+      ENCODING,
+      { name: 'Last-Event-ID', in: 'header', about: 'Resume the stream after the event with this id.' },
+    ],
     answer: {
       type: 'text/event-stream',
       about: 'Events state (a task), output ({stream, attempt, text, missed}) and, last, end (the whole task).',
@@ -154,7 +160,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: `${TASK}/why`,
     name: 'explainTask',
-    summary: 'In words, what a task waits for, or what came of it.',
+    summary: 'The reason, as text, why a task is waiting, or how it ended.',
     parameters: [ID],
     answer: whyAnswer,
     problems: ['noTask', 'query'],
@@ -163,8 +169,8 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: `${TASK}/artifacts/{path}`,
     name: 'getArtifact',
-    summary: 'A file that the task made, or the whole of what a stage printed: .windlass/run.stdout.',
-    parameters: [ID, { name: 'path', in: 'path', about: 'As the task tells it, with its slashes.' }],
+    summary: 'An output file of the task, or the complete output of a stage, such as .windlass/run.stdout.',
+    parameters: [ID, { name: 'path', in: 'path', about: 'The path of an artifact of the task, with its slashes.' }],
     answer: { type: 'application/octet-stream', about: 'Its bytes.' },
     problems: ['noTask', 'noArtifact'],
   },
@@ -172,7 +178,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: `${TASK}/deliveries`,
     name: 'listDeliveries',
-    summary: 'What came of its callback, try by try.',
+    summary: 'Each attempt to deliver the callback of a task, and its outcome.',
     parameters: [ID],
     answer: deliveriesAnswer,
     problems: ['noTask', 'noArtifact', 'query'],
@@ -181,7 +187,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'get',
     path: '/api/v1/languages',
     name: 'listLanguages',
-    summary: 'Languages that live workers have.',
+    summary: 'The languages that live workers offer.',
     answer: languagesAnswer,
     problems: ['query'],
   },

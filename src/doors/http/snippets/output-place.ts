@@ -3,7 +3,7 @@ import { brokenTail, type Encoding, encodedText } from '../../../services/snippe
 
 type Stream = OutputPiece['stream']
 
-/** The position of a reader in the output of a task: which attempt, and how much of each of its streams. */
+/** The position of a reader in the output of a task: the attempt, and the offset in each of its streams. */
 export interface OutputPosition {
   readonly attempt: number
   readonly stdout: number
@@ -14,7 +14,7 @@ const FORM = /^(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/
 
 export const positionText = ({ attempt, stdout, stderr }: OutputPosition): string => `${attempt}.${stdout}.${stderr}`
 
-/** An unreadable position is the beginning: nothing is lost by telling it once more. */
+/** An invalid position counts as the beginning: the reader then gets the output again. */
 export function positionIn(word: string | undefined): OutputPosition {
   const [, attempt = 0, stdout = 0, stderr = 0] = (FORM.exec(word ?? '') ?? []).map(Number)
   return { attempt, stdout, stderr }
@@ -24,7 +24,7 @@ export interface OutputView {
   readonly stream: Stream
   readonly attempt: number
   readonly text: string
-  /** Bytes before this that are gone. */
+  /** The number of bytes before this piece that are no longer held. */
   readonly missed: number
   readonly place: OutputPosition
 }

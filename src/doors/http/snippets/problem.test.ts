@@ -18,26 +18,26 @@ app.post('/api/v1/tasks', (c) => c.json({ code: 0 }))
 app.post('/api/v1/workers', (c) => c.json({}))
 
 const post = async (path: string, headers: Record<string, string>) => {
-  const told = await app.request(`http://localhost${path}`, {
+  const answer = await app.request(`http://localhost${path}`, {
     method: 'POST',
     headers: { host: 'localhost', ...headers },
     body: 'x',
   })
-  return [told.status, await told.json()]
+  return [answer.status, await answer.json()]
 }
 
 test.each([
   [{ 'content-type': 'text/plain' }, 415, 41501],
   [{ 'content-type': 'application/json', 'content-length': '101' }, 413, 41301],
   [{ 'content-type': 'application/json', origin: 'https://evil.example' }, 403, 40301],
-])('what is refused before it gets to the code door is told in its words: %o', async (headers, status, code) => {
+])('a refusal before the routes has the error shape of the code API: %o', async (headers, status, code) => {
   expect(await post('/api/v1/tasks', headers)).toEqual([
     status,
     { code, message: expect.any(String), detail: expect.any(String) },
   ])
 })
 
-test('other doors are left their own words', async () => {
+test('a refusal on the path of another door has the default error shape', async () => {
   const [status, body] = await post('/api/v1/workers', { 'content-type': 'text/plain' })
   expect([status, body]).toEqual([415, { error: { kind: 'invalid', message: expect.any(String) } }])
 })

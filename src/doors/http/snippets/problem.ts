@@ -2,7 +2,10 @@ import type { Context } from 'hono'
 import { API_CODES, type ApiCodeName } from '../../../services/snippets/problem-codes.ts'
 import { type HttpError, statusOf } from '../server/http-error.ts'
 
-/** Where answers have the envelope of the code door; workers and submissions have others under the same prefix. */
+/**
+ * Whether responses have the envelope of the code door. Workers and workflow runs have other envelopes under the same
+ * prefix.
+ */
 const isCodeDoor = (path: string): boolean => /^\/api\/v1\/(?:tasks|languages)(?:\/|$)/.test(path)
 
 const CODE_OF_STATUS: Readonly<Record<number, ApiCodeName>> = {
@@ -17,7 +20,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ApiCodeName>> = {
   503: 'unavailable',
 }
 
-/** A refusal from in front of the routes, as the code door's callers expect it; undefined where others do. */
+/** The body of a refusal before the routes, in the format of the code door; undefined for paths of other doors. */
 export function snippetError(c: Context, error: HttpError): object | undefined {
   const name = isCodeDoor(c.req.path) ? CODE_OF_STATUS[statusOf(error)] : undefined
   if (name === undefined) return undefined

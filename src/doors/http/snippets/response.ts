@@ -5,17 +5,24 @@ import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { durationText } from '../../amount-text.ts'
 import type { TaskAnswer } from './answers.ts'
 
+/** The envelope of a successful response. */
+export const successBody = <T>(data: T) => ({
+  code: API_CODES.success.code,
+  message: API_CODES.success.message,
+  data,
+})
+
 type ResultAnswer = NonNullable<TaskAnswer['result']>
 
-/** A task as the API tells it. Without a wish for output its result is left out. */
-export async function taskAnswer(status: SnippetStatus, wish: OutputTextOptions | undefined): Promise<TaskAnswer> {
+/** A task as the API returns it. Without output options the result is left out. */
+export async function taskAnswer(status: SnippetStatus, output: OutputTextOptions | undefined): Promise<TaskAnswer> {
   const { result, verdict, version, worker } = status
   return {
     taskId: status.id,
     status: status.state,
     language: status.request.language,
     ...(version !== undefined && { version }),
-    ...(result && wish && { result: await resultAnswerOf(result, wish) }),
+    ...(result && output && { result: await resultAnswerOf(result, output) }),
     ...(verdict && { verdict }),
     ...failureOf(status),
     timestamps: {
@@ -34,7 +41,7 @@ export async function taskAnswer(status: SnippetStatus, wish: OutputTextOptions 
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** A task that ended well has nothing to explain. */
+/** A completed task has no failure. */
 function failureOf({ state, what, noWorker }: SnippetStatus): Pick<TaskAnswer, 'failure'> {
   if (what === undefined || state === 'completed') return {}
   return { failure: { ...(noWorker && { code: API_CODES.noWorker.code }), message: what } }
@@ -51,20 +58,20 @@ function artifactsOf(result: CommandResult | undefined): Pick<TaskAnswer, 'artif
   }
 }
 
-async function resultAnswerOf({ stages }: CommandResult, wish: OutputTextOptions): Promise<ResultAnswer> {
-  const told: ResultAnswer['stages'] = []
+async function resultAnswerOf({ stages }: CommandResult, options: OutputTextOptions): Promise<ResultAnswer> {
+  const answers: ResultAnswer['stages'] = []
   for (const stage of stages) {
-    const [output, error] = [await outputText(stage.stdout, wish), await outputText(stage.stderr, wish)]
-    told.push(stageAnswerOf(stage, output, error))
+    const [output, error] = [await outputText(stage.stdout, options), await outputText(stage.stderr, options)]
+    answers.push(stageAnswerOf(stage, output, error))
   }
-  const last = told.at(-1)
+  const last = answers.at(-1)
   return {
     output: last?.output ?? '',
     error: last?.error ?? '',
     exitCode: last?.exitCode ?? 0,
     executionTime: last?.executionTime ?? durationText(0),
-    truncated: told.some(({ truncated }) => truncated),
-    stages: told,
+    truncated: answers.some(({ truncated }) => truncated),
+    stages: answers,
   }
 }
 

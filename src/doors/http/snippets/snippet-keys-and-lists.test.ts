@@ -21,7 +21,7 @@ import {
 describe('idempotency keys', () => {
   const headers = { 'idempotency-key': 'order-1' }
 
-  test('two requests with the same key are one task, also when they come at once', async () => {
+  test('five requests with the same key, sent at once, become one task', async () => {
     const grid = await snippetsGrid()
     const worker = grid.worker('w1')
     const answers = await Promise.all(
@@ -34,7 +34,7 @@ describe('idempotency keys', () => {
     expect(ids).toContain(dataOf(inBody, submittedAnswer).taskId)
   })
 
-  test('another request under the same key is refused', async () => {
+  test('another request with a used key is refused with 409', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1')
     await grid.ask('/api/v1/tasks', { body: HELLO, headers })
@@ -42,7 +42,7 @@ describe('idempotency keys', () => {
     expect([status, json.code]).toEqual([409, API_CODES.key.code])
   })
 
-  test('a key whose task is over still stands for it', async () => {
+  test('the key of an ended task returns that task', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1', { answer: echoing })
     const first = dataOf(await grid.ask('/api/v1/tasks?wait=1s', { body: HELLO, headers }), taskAnswerForm)
@@ -50,7 +50,7 @@ describe('idempotency keys', () => {
     expect(second).toEqual(first)
   })
 
-  test('a refusal is no task: the same key may come again', async () => {
+  test('a refused submission does not use up its key', async () => {
     const grid = await snippetsGrid()
     expect((await grid.ask('/api/v1/tasks', { body: HELLO, headers })).json.code).toBe(50301)
     const clock = manualClock()
@@ -62,7 +62,7 @@ describe('idempotency keys', () => {
   })
 })
 
-test('after a restart on the same journal keys, tasks and their results are what they were', async () => {
+test('keys, tasks and results are unchanged after a restart on the same journal', async () => {
   const journal = memoryJournal()
   const before = await snippetsGrid({ journal })
   before.worker('w1', { slots: 1, answer: echoing })
@@ -73,7 +73,7 @@ test('after a restart on the same journal keys, tasks and their results are what
   )
   await submitted(before, { ...HELLO, language: 'ruby' }) // takes the only slot
   const open = await submitted(before, { ...HELLO, language: 'ruby', idempotencyKey: 'open', expectedOutput: 'x' })
-  before.desk.stop()
+  before.service.close()
   await before.engine.close()
 
   const after = await snippetsGrid({ journal })
@@ -87,10 +87,10 @@ test('after a restart on the same journal keys, tasks and their results are what
   await worker.finish(ran(stage('x\n')))
   await turns()
   expect(await shown(after, open)).toMatchObject({ status: 'completed', verdict: 'accepted', attempt: 1 })
-  expect(after.desk.estimateMs({ language: 'ruby', files: [] })).toBe(1200)
+  expect(after.service.estimateMs({ language: 'ruby', files: [] })).toBe(1200)
 })
 
-describe('lists', () => {
+describe('task lists', () => {
   async function withTasks() {
     const grid = await snippetsGrid()
     grid.worker('w1', {
@@ -114,12 +114,12 @@ describe('lists', () => {
     ['metadata.user=u0', 3],
     ['metadata.user=u0&metadata.n=2', 1],
     ['metadata.none=1', 0],
-  ])('%j finds %i', async (query, count) => {
+  ])('the query %j finds %i tasks', async (query, count) => {
     const grid = await withTasks()
     expect((await listed(grid, query)).tasks).toHaveLength(count)
   })
 
-  test('pages follow each other to the end, the newest first, and nothing comes twice', async () => {
+  test('pages list every task once, newest first', async () => {
     const grid = await withTasks()
     const ids: string[] = []
     let cursor: string | undefined = ''
@@ -133,7 +133,7 @@ describe('lists', () => {
     expect((await shown(grid, ids[0] ?? '')).language).toBe('c')
   })
 
-  test('notes that cannot be read, of this or any version, spoil no list', async () => {
+  test('tasks with unreadable notes are listed and shown', async () => {
     const grid = await withTasks()
     const [first] = (await listed(grid, 'limit=1')).tasks
     const spec = (await grid.engine.find(LOCAL_CALLER, first?.taskId ?? ''))?.spec ?? new Uint8Array()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MOST_LOOKED_AT } from '../../../services/snippets/list-snippets.ts'
+import { MOST_READ } from '../../../services/snippets/list-snippets.ts'
 import type { Journal } from '../../../storage/journal/journal.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
@@ -7,6 +7,7 @@ import { listAnswer } from './answers.ts'
 import {
   dataOf,
   echoing,
+  ended,
   HELLO,
   ran,
   type SnippetsGrid,
@@ -20,7 +21,7 @@ import {
 const page = async (grid: SnippetsGrid, query: string, cursor?: string) =>
   dataOf(await grid.ask(`/api/v1/tasks?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`), listAnswer)
 
-/** Page after page, to the end. */
+/** The tasks of all pages, in order. */
 async function allOf(grid: SnippetsGrid, query: string) {
   const ids: string[] = []
   let requests = 0
@@ -36,7 +37,7 @@ async function allOf(grid: SnippetsGrid, query: string) {
 
 const SAME = { ...HELLO, cache: true }
 
-test('tasks that were merged or came from the cache are listed and found like all others, also after a restart', async () => {
+test('merged and cached tasks are listed and found, before and after a restart', async () => {
   const journal = memoryJournal()
   const clock = manualClock()
   const grid = await snippetsGrid({ journal, clock })
@@ -60,7 +61,7 @@ test('tasks that were merged or came from the cache are listed and found like al
   expect((await page(grid, 'status=cancelled')).tasks.map(({ taskId }) => taskId)).toEqual([cancelled])
   await worker.finish(ran(stage('Hello, World!\n')))
   await turns()
-  grid.desk.stop()
+  grid.service.close()
   await grid.engine.close()
 
   const after = await snippetsGrid({ journal, clock })
@@ -72,8 +73,8 @@ test('tasks that were merged or came from the cache are listed and found like al
   for (const id of merged) expect((await shown(after, id)).status).toBe(id === cancelled ? 'cancelled' : 'completed')
 })
 
-test('a filter that hardly anything passes looks at so many tasks for a request, and finds all in the end', async () => {
-  const counted = counting(memoryJournal())
+test('a rare metadata filter reads at most MOST_READ records per request, and finds all tasks over several pages', async () => {
+  const counted = counting(withoutLabels(memoryJournal()))
   const grid = await snippetsGrid({ journal: counted.journal })
   grid.worker('w1', { slots: 64, answer: echoing })
   const needles: string[] = []
@@ -87,18 +88,65 @@ test('a filter that hardly anything passes looks at so many tasks for a request,
     counted.reset()
     const { ids, requests } = await allOf(grid, `metadata.kind=needle&limit=${limit}`)
     expect(ids).toEqual(needles)
-    expect(requests).toBeLessThanOrEqual(needles.length + 5000 / MOST_LOOKED_AT + 1)
+    expect(requests).toBeLessThanOrEqual(needles.length + 5000 / MOST_READ + 1)
   }
   counted.reset()
   const { tasks, nextCursor } = await page(grid, 'metadata.kind=none')
-  expect([tasks, counted.records()]).toEqual([[], MOST_LOOKED_AT])
+  expect([tasks, counted.records()]).toEqual([[], MOST_READ])
   expect(nextCursor).toBeDefined()
   counted.reset()
   expect((await page(grid, 'limit=7')).tasks).toHaveLength(7)
   expect(counted.records()).toBe(7)
 })
 
-/** How many records it was asked for. */
+test('a filter for language or metadata reads only the records that match', async () => {
+  const counted = counting(memoryJournal())
+  const grid = await snippetsGrid({ journal: counted.journal })
+  grid.worker('w1', { slots: 64, answer: echoing })
+  const needles: string[] = []
+  for (let i = 0; i < 300; i++) {
+    const id = await submitted(grid, { ...HELLO, metadata: { kind: i % 100 === 17 ? 'needle' : 'hay', of: 'stack' } })
+    if (i % 100 === 17) needles.unshift(id)
+  }
+  await turns(100)
+  for (const [query, found] of [
+    [`metadata.kind=needle&language=${HELLO.language}`, needles],
+    ['metadata.of=stack&metadata.kind=needle', needles],
+    ['metadata.kind=none', []],
+    ['metadata.kind=needle&language=none', []],
+  ] as const) {
+    counted.reset()
+    expect(await allOf(grid, query)).toEqual({ ids: found, requests: 1 })
+    expect(counted.records()).toBe(found.length)
+  }
+})
+
+test('a filter for failed snippets reads only records of tasks that did not succeed', async () => {
+  const counted = counting(memoryJournal())
+  const grid = await snippetsGrid({ journal: counted.journal })
+  let count = 0
+  grid.worker('w1', { slots: 1, answer: (task) => (++count % 50 === 7 ? ended('exit') : echoing(task)) })
+  for (let i = 0; i < 100; i++) await submitted(grid)
+  await turns(2000)
+  for (const [query, found] of [
+    ['status=failed', 2],
+    ['status=failed&status=timeout', 2],
+    ['status=timeout', 0],
+    ['status=completed&limit=500', 98],
+  ] as const) {
+    counted.reset()
+    expect((await allOf(grid, query)).ids).toHaveLength(found)
+    expect(counted.records()).toBe(query.includes('completed') ? 100 : 2)
+  }
+})
+
+/** Lists as if all tasks were recorded before labels existed. */
+const withoutLabels = (inner: Journal): Journal => ({
+  ...inner,
+  list: (query, cursor) => inner.list({ ...query, labels: undefined }, cursor),
+})
+
+/** Counts the records that are read from it. */
 function counting(inner: Journal) {
   let records = 0
   const journal: Journal = {
@@ -118,7 +166,7 @@ function counting(inner: Journal) {
   }
 }
 
-test('attempts are told as users count them: how often it was started', async () => {
+test('the attempt number counts the starts of the task', async () => {
   const grid = await snippetsGrid()
   const first = grid.worker('w1')
   const id = await submitted(grid)

@@ -5,13 +5,13 @@ import { memoryDeliveryLog } from '../../../services/snippets/callbacks/delivery
 import { submittedAnswer } from './answers.ts'
 import { dataOf, HELLO, snippetsGrid, submitted } from './snippets.fixture.ts'
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   test.each<[string, unknown, readonly [number, string]]>([
     ['no JSON', '{', [40001, 'The body cannot be read as JSON']],
     ['an empty body', '', [40001, 'There is no body']],
     ['no object', '[]', [40002, 'the body']],
     ['no language', { code: 'x' }, [40002, 'language']],
-    ['no code', { language: 'python' }, [40002, 'there must be code, or files']],
+    ['no code', { language: 'python' }, [40002, 'the request needs code or files']],
     ['an unknown field', { ...HELLO, Stdin: '' }, [40003, 'No field is called Stdin: did you mean stdin?']],
     [
       'an unknown limit',
@@ -24,7 +24,7 @@ describe('what is refused', () => {
       [40003, 'files.0.Name: did you mean name?'],
     ],
     ['an unknown language', { ...HELLO, language: 'cobol' }, [40004, 'No language is called "cobol" here']],
-    ['a version that nobody has', { ...HELLO, version: '2' }, [40005, 'there are 3.11.2']],
+    ['a version that nobody has', { ...HELLO, version: '2' }, [40005, 'available are 3.11.2']],
     [
       'a duration without a unit',
       { ...HELLO, resourceLimit: { timeout: '30' } },
@@ -46,7 +46,7 @@ describe('what is refused', () => {
     [
       'a file that leads out',
       { language: 'python', files: [{ name: '../x', content: '' }] },
-      [40002, 'leads somewhere else'],
+      [40002, 'leads out of the working directory'],
     ],
     [
       'the same file twice',
@@ -67,7 +67,7 @@ describe('what is refused', () => {
       { ...HELLO, args: Array.from({ length: 100 }, () => 'x'.repeat(1000)) },
       [41301, 'arguments'],
     ],
-  ])('%s', async (_, body, [code, words]) => {
+  ])('%s is refused with its code and a detail', async (_, body, [code, words]) => {
     const grid = await snippetsGrid({
       callbacks: { log: memoryDeliveryLog(), addresses: addressRules({ reach: [], own: () => [] }) },
     })
@@ -87,13 +87,13 @@ describe('what is refused', () => {
     ['/api/v1/tasks?status=done', 40007],
     ['/api/v1/tasks?limit=0', 40007],
     ['/api/v1/tasks?cursor=nonsense', 40007],
-  ])('%s', async (path, code) => {
+  ])('GET %s is refused with its code', async (path, code) => {
     const grid = await snippetsGrid()
     const { json } = await grid.ask(path)
     expect(json).toMatchObject({ code, message: expect.any(String), detail: expect.any(String) })
   })
 
-  test('a wish about the answer that cannot be read makes no task', async () => {
+  test('an invalid query of the answer creates no task', async () => {
     const grid = await snippetsGrid()
     const worker = grid.worker('w1')
     for (const query of ['encoding=hex', 'wait=soon', 'Wait=30s', 'wait=30s&encoding=utf16'])
@@ -101,7 +101,7 @@ describe('what is refused', () => {
     expect(worker.leases).toHaveLength(0)
   })
 
-  test('another tenant’s task is nobody’s: neither shown, nor listed, nor cancelled, nor under the same key', async () => {
+  test('a task of another instance is not shown, listed, cancelled or found by its key', async () => {
     const grid = await snippetsGrid()
     grid.worker('w1')
     const headers = { 'x-instance': 'theirs' }
@@ -121,7 +121,7 @@ describe('what is refused', () => {
     expect((await grid.ask(`/api/v1/tasks/${theirs}`, { headers })).json.code).toBe(0)
   })
 
-  test('a task that is none of this door’s is not there: neither to be seen nor to be cancelled', async () => {
+  test('a task of another door is neither shown nor cancelled', async () => {
     const grid = await snippetsGrid()
     const { operation } = await grid.engine.submit(LOCAL_CALLER, {
       instance: '',

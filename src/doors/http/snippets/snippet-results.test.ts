@@ -15,14 +15,14 @@ import {
   turns,
 } from './snippets.fixture.ts'
 
-describe('how runs end', () => {
+describe('end of a run', () => {
   test.each([
     ['exit', 'failed'],
     ['signal', 'failed'],
     ['out-of-memory', 'failed'],
     ['timeout', 'timeout'],
     ['cpu-time', 'timeout'],
-  ] as const)('one that ended by %s is %s', async (cause, state) => {
+  ] as const)('a run that ended by %s is %s', async (cause, state) => {
     const grid = await snippetsGrid()
     grid.worker('w1', { answer: () => ended(cause, 3) })
     const id = await submitted(grid)
@@ -34,7 +34,7 @@ describe('how runs end', () => {
     })
   })
 
-  test('a compiler that fails is the last stage, and its words are the answer', async () => {
+  test('a failed compile stage is the last stage, and its stderr is the error of the result', async () => {
     const grid = await snippetsGrid()
     const failure = stage('', { name: 'compile', cause: 'exit', exitCode: 1, stderr: inline('main.c:1: error\n') })
     grid.worker('w1', { answer: () => ran(failure) })
@@ -45,7 +45,7 @@ describe('how runs end', () => {
     expect(result).toMatchObject({ exitCode: 1, error: 'main.c:1: error\n', stages: [{ name: 'compile' }] })
   })
 
-  test('output that is no text is replaced where it is none, and comes whole as base64', async () => {
+  test('invalid UTF-8 in the output is replaced, and base64 returns all bytes', async () => {
     const grid = await snippetsGrid()
     const bytes = Buffer.from([0x61, 0xff, 0x62])
     grid.worker('w1', { answer: () => ran({ ...stage(''), stdout: { ...inline(''), inline: bytes } }) })
@@ -55,7 +55,7 @@ describe('how runs end', () => {
     expect((await shown(grid, id, '?encoding=base64')).result?.output).toBe(bytes.toString('base64'))
   })
 
-  test('output that was cut, or is too long for an answer, says so', async () => {
+  test('cut output, and output above 1 MiB, are marked truncated', async () => {
     const grid = await snippetsGrid()
     const digest = await putBlob(grid, 'x'.repeat(2 * 1024 * 1024))
     const long = { inline: undefined, digest, droppedBytes: 0, droppedAt: 0 }
@@ -72,7 +72,7 @@ describe('how runs end', () => {
     expect((await whole.text()).length).toBe(2 * 1024 * 1024)
   })
 
-  test('no worker in time fails the task, with the code for that', async () => {
+  test('a task without a worker for noWorkerGraceMs fails with 50301', async () => {
     const clock = manualClock()
     const grid = await snippetsGrid({ clock, scheduler: { noWorkerGraceMs: 1000 } })
     const worker = grid.worker('w1', { slots: 1 })
@@ -91,7 +91,7 @@ describe('verdicts', () => {
     ['42\n', '42', 'accepted'],
     ['42 \r\n\n', '42\n', 'accepted'],
     ['41\n', '42', 'wrong-answer'],
-  ])('%j for %j is %s', async (printed, expectedOutput, verdict) => {
+  ])('output %j with the expected output %j is %s', async (printed, expectedOutput, verdict) => {
     const grid = await snippetsGrid()
     grid.worker('w1', { answer: () => ran(stage(printed)) })
     const id = await submitted(grid, { ...HELLO, expectedOutput })
@@ -106,7 +106,7 @@ describe('verdicts', () => {
     ['output-limit', 'output-limit'],
     ['exit', 'runtime-error'],
     ['signal', 'runtime-error'],
-  ] as const)('%s is %s', async (cause, verdict) => {
+  ] as const)('a run that ended by %s is %s', async (cause, verdict) => {
     const grid = await snippetsGrid()
     grid.worker('w1', { answer: () => ended(cause) })
     const id = await submitted(grid, { ...HELLO, expectedOutput: '' })
@@ -114,7 +114,7 @@ describe('verdicts', () => {
     expect((await shown(grid, id)).verdict).toBe(verdict)
   })
 
-  test('long output is compared where it lies, with long expectations that nobody keeps, also when it is run again', async () => {
+  test('output and expected output of 600 kB are compared, also in a rerun', async () => {
     const grid = await snippetsGrid()
     const text = 'line \n'.repeat(100_000)
     const digest = await putBlob(grid, text)
@@ -128,7 +128,7 @@ describe('verdicts', () => {
   })
 })
 
-test('files that were asked for can be fetched, and cannot be shown as pages of ours', async () => {
+test('requested files can be fetched, as attachments that no browser shows as a page', async () => {
   const grid = await snippetsGrid()
   const digest = await putBlob(grid, '<script>alert(1)</script>')
   const files = [{ path: 'out/page.html', digest, executable: false }]

@@ -1,4 +1,4 @@
-/** The code door whole, in this process: a real engine, the desk, the API, and workers that answer as they are told. */
+/** The whole code door in this process: a real engine, the service, the API, and workers with scripted results. */
 import { randomUUID } from 'node:crypto'
 import type { Context, Hono } from 'hono'
 import { onTestFinished } from 'vitest'
@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import type { Clock } from '../../../base/clock.ts'
 import type { Digest } from '../../../base/digest.ts'
 import { createEngine, type LocalEngine } from '../../../engine/engine.ts'
-import type { EngineOptions } from '../../../engine/state/engine-options.ts'
+import type { EngineOptions } from '../../../engine/engine-options.ts'
 import type { TaskLease, WorkerSession } from '../../../engine/workers/worker-session.ts'
 import { snippetTask } from '../../../languages/snippet-task.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
@@ -47,10 +47,10 @@ const LANGUAGES: readonly Language[] = [
   language('ruby', { fileName: 'main.rb' }),
 ]
 
-/** The scope of tests that know one instance only. */
+/** The scope of tests with one instance. */
 export const LOCAL_SCOPE: CallScope = { caller: LOCAL_CALLER, instance: '' }
 
-/** Takes the instance from a header, for tests of two instances. */
+/** Reads the instance from a header, for tests of two instances. */
 export const scopeByHeader = (c: Context): CallScope => ({
   caller: LOCAL_CALLER,
   instance: c.req.header('x-instance') ?? '',
@@ -58,12 +58,12 @@ export const scopeByHeader = (c: Context): CallScope => ({
 
 export interface SnippetsGrid {
   readonly engine: LocalEngine
-  readonly desk: OpenSnippetService
+  readonly service: OpenSnippetService
   readonly app: Hono
   readonly instance: Instance
   readonly ending: AbortController
   worker(id: string, rest?: WorkerOptions): TestWorker
-  /** As a client asks it, and what it answers. */
+  /** Sends a request as a client does, and returns the response. */
   ask(path: string, options?: AskOptions): Promise<Answer>
 }
 
@@ -87,7 +87,7 @@ interface Envelope {
   readonly data?: unknown
 }
 
-/** What is in the envelope of a success, held to what the API says that it answers. */
+/** The data of a successful envelope, checked against the API's schema. */
 export function dataOf<T extends z.ZodType>({ json }: Answer, form: T): z.output<T> {
   if (json.code !== 0) throw new Error(`${json.code}: ${json.detail}`)
   return form.parse(json.data)
@@ -101,10 +101,10 @@ export interface SnippetGridOptions {
   readonly instance?: Instance
 }
 
-export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<SnippetsGrid> {
-  const { journal = memoryJournal(), clock = manualClock(), callbacks, scheduler } = wish
+export async function snippetsGrid(options: SnippetGridOptions = {}): Promise<SnippetsGrid> {
+  const { journal = memoryJournal(), clock = manualClock(), callbacks, scheduler } = options
   const blobs = memoryStore()
-  const instance: Instance = wish.instance ?? {
+  const instance: Instance = options.instance ?? {
     blobs,
     uploads: blobs,
     actions: memoryActionCache(),
@@ -118,7 +118,7 @@ export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<Snipp
     random: () => 0.5,
     ...(scheduler && { scheduler }),
   })
-  const desk = snippetService({
+  const service = snippetService({
     engine,
     instances,
     languages: LANGUAGES,
@@ -129,7 +129,7 @@ export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<Snipp
   })
   const ending = new AbortController()
   const app = snippetsDoor({
-    desk,
+    service,
     instances,
     clock,
     version: '1.2.3',
@@ -138,12 +138,12 @@ export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<Snipp
   })
   onTestFinished(async () => {
     ending.abort()
-    desk.stop()
+    service.close()
     await engine.close()
   })
   return {
     engine,
-    desk,
+    service,
     app,
     instance,
     ending,
@@ -162,7 +162,7 @@ export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<Snipp
 export interface WorkerOptions {
   readonly languages?: readonly string[]
   readonly slots?: number
-  /** What it makes of a task; without it, it keeps what it is given until the test says otherwise. */
+  /** Its result of a task; without it, leases are kept until the test finishes them. */
   readonly answer?: (task: CommandTask) => CommandResult
 }
 
@@ -182,8 +182,8 @@ const PROPERTIES = [
   { name: NETWORK_PROPERTY, value: 'yes' },
 ]
 
-function testWorker(engine: LocalEngine, worker: string, wish: WorkerOptions = {}): TestWorker {
-  const { languages = ['python', 'python@3.11.2', 'c', 'c@12.2.0'], slots = 4, answer } = wish
+function testWorker(engine: LocalEngine, worker: string, options: WorkerOptions = {}): TestWorker {
+  const { languages = ['python', 'python@3.11.2', 'c', 'c@12.2.0'], slots = 4, answer } = options
   const leases: TaskLease[] = []
   const heard: string[] = []
   const finish = (result: CommandResult, given?: TaskLease): Promise<unknown> => {
@@ -211,7 +211,7 @@ function testWorker(engine: LocalEngine, worker: string, wish: WorkerOptions = {
     begin() {},
     stop: (attempt, why) => void heard.push(`stop ${attempt}: ${why}`),
     order: (order) => void heard.push(order),
-    over: (what) => void heard.push(`over: ${what}`),
+    close: (what) => void heard.push(`over: ${what}`),
   }
   const properties = [...PROPERTIES, ...languages.map((value) => ({ name: 'language', value }))]
   engine.workers.register({ worker, slots, properties }, session)
@@ -234,7 +234,7 @@ function mustHave<T>(value: T | undefined): T {
   return value
 }
 
-/** What a stage printed, and how it ended. */
+/** A stage result with this output. */
 export const stage = (stdout: string, rest: Partial<StageResult> = {}): StageResult => ({
   name: 'run',
   cause: 'ok',
@@ -262,13 +262,13 @@ export const ran = (...stages: readonly StageResult[]): CommandResult => ({
 
 export const ended = (cause: StageCause, exitCode = 1): CommandResult => ran(stage('', { cause, exitCode }))
 
-/** A worker that prints what the code says between its first quotes. */
+/** A worker that prints the text between the first quotes of the code. */
 export const echoing = (task: CommandTask): CommandResult =>
   ran(stage(`${/'(.*?)'/.exec(Buffer.from(task.inputs.files[0]?.contents ?? []).toString())?.[1] ?? ''}\n`))
 
 export const HELLO = { language: 'python', code: "print('Hello, World!')" }
 
-/** Some loop turns: enough for a journal in memory to answer, and for watchers to be told. */
+/** Runs `count` event loop turns: enough for an in-memory journal to answer and for watchers to be notified. */
 export async function turns(count = 10): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
@@ -280,7 +280,7 @@ export async function putBlob(grid: SnippetsGrid, text: string): Promise<Digest>
   return digest
 }
 
-/** The id that a new task got. */
+/** Submits a task and returns its id. */
 export async function submitted(grid: SnippetsGrid, body: object = HELLO): Promise<string> {
   return dataOf(await grid.ask('/api/v1/tasks', { body }), submittedAnswer).taskId
 }

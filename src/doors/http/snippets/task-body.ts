@@ -3,18 +3,15 @@ import { ISOLATION_LEVELS } from '../../../model/isolation.ts'
 import { ENCODINGS } from '../../../services/snippets/output-text.ts'
 import { CPU_FORM, cpusIn, DURATION_FORM, durationIn, SIZE_FORM, sizeIn } from '../../amount-text.ts'
 
-/**
- * The body of `POST /api/v1/tasks`. Strict throughout: a field that is misspelt would otherwise be a limit that does
- * not hold.
- */
+/** The body of `POST /api/v1/tasks`. The schema is strict: with a misspelt field, a limit would silently not apply. */
 
 const DAY_MS = 24 * 3_600_000
 const MOST_BYTES = 1024 ** 4
 
-/** Marks a complaint as one about an amount: those have a code of their own. */
+/** Marks an error about an amount, which has its own code. */
 export const AMOUNT = 'amount'
 
-/** A word with a value; read twice, once to check it and once to use it. */
+/** A text with a value. It is parsed twice: once to validate it, and once to use it. */
 const word = (form: RegExp, read: (text: string) => number | undefined, rule: Rule) =>
   z
     .string()
@@ -53,26 +50,26 @@ const cpus = word(CPU_FORM, cpusIn, {
   least: 0.01,
   most: 1024,
   like: 'a number of processors from "0.01" to "1024", such as "1.0"',
-  about: "Processors' worth of time at any moment.",
+  about: 'Processors that it may use at a time.',
 })
 
 const count = (about: string) => z.number().int().min(1).max(1_000_000).describe(about)
 
 export const limitBody = z
   .strictObject({
-    timeout: duration('From start to end.').optional(),
-    memory: size('Of all its processes.').optional(),
+    timeout: duration('Elapsed time from start to end.').optional(),
+    memory: size('Memory of all its processes.').optional(),
     cpu: cpus.optional(),
     cpuTime: duration('Processor time of all its processes together.').optional(),
     processes: count('Processes and threads at a time.').optional(),
-    fileSize: size('Of any one file that it writes.').optional(),
+    fileSize: size('Size of each file that it writes.').optional(),
     output: size(
-      'Of standard output that is kept, and as much of standard error; the middle of more is left out.',
+      'Bytes of standard output that are kept, and the same number for standard error; of longer output the middle is dropped.',
     ).optional(),
-    disk: size('Of all that lies in its room.').optional(),
+    disk: size('Total size of the files in its working directory.').optional(),
   })
   .describe(
-    "What a stage may use. What is left out is the language's own limit, and no limit goes beyond the server's.",
+    "The limits of a stage. A field that is left out has the language's default; no limit exceeds that of the server.",
   )
 
 const name = z.string().min(1).max(255)
@@ -83,10 +80,10 @@ const fileBody = z.strictObject({
   name: name
     .optional()
     .describe(
-      'From the working directory, with slashes. The first file may do without: it is then called what the language calls it.',
+      'The path below the working directory, with slashes. The first file may have none: its name is then the default of the language.',
     ),
   content: text(4 * MiB),
-  encoding: z.enum(ENCODINGS).optional().describe('Of content; utf8 unless said.'),
+  encoding: z.enum(ENCODINGS).optional().describe('The encoding of content (default utf8).'),
 })
 
 const metadataValue = z.union([z.string().max(4096), z.number(), z.boolean()]).transform(String)
@@ -99,17 +96,15 @@ export const taskBody = z
       .min(1)
       .max(64)
       .optional()
-      .describe(
-        'A version, the beginning of one, or a range such as ^3.11. Without it any worker that has the language will do.',
-      ),
+      .describe('A version, the beginning of one, or a range such as ^3.11. Without it, any version will do.'),
     code: text(4 * MiB)
       .optional()
-      .describe('The program, as its one or first file.'),
+      .describe('The source code of the program.'),
     files: z
       .array(fileBody)
       .max(1000)
       .optional()
-      .describe('Instead of code, or beside it. Without code the first is the program.'),
+      .describe('Source files, instead of code or in addition to it. Without code, the first file is the program.'),
     args: z
       .array(text(64 * 1024))
       .max(1000)
@@ -117,49 +112,59 @@ export const taskBody = z
     env: z.record(name, text(64 * 1024)).optional(),
     stdin: text(4 * MiB)
       .optional()
-      .describe('What the program reads.'),
+      .describe('The standard input of the program.'),
     stdinEncoding: z.enum(ENCODINGS).optional(),
     resourceLimit: limitBody.optional(),
-    compileLimit: limitBody.optional().describe('The same for the compiler, in languages that have one.'),
+    compileLimit: limitBody.optional().describe('The limits of the compiler, for languages that have one.'),
     network: z
       .boolean()
       .optional()
       .describe(
-        'Whether the program may use a network (default false). The operator has to grant it: code 40302 where they do not.',
+        'Whether the program may use a network (default false). The operator must grant it; otherwise the request fails with code 40302.',
       ),
     outputs: z.array(name).max(100).optional().describe('Patterns of files to keep, such as out/*.png or **/*.csv.'),
     expectedOutput: text(4 * MiB)
       .optional()
       .describe(
-        'The task then gets a verdict. White space at the ends of lines, and empty lines at the end, do not count.',
+        'The expected output; the task then gets a verdict. The comparison ignores white space at the ends of lines and empty lines at the end.',
       ),
-    metadata: z.record(name, metadataValue).optional().describe('Yours, to find the task by.'),
+    metadata: z
+      .record(name, metadataValue)
+      .optional()
+      .describe('Your own keys and values, for finding the task later.'),
     callback: z
       .strictObject({
         url: z.string().max(2000),
-        secret: z.string().min(8).max(256).optional().describe('Deliveries are signed with it.'),
+        secret: z.string().min(8).max(256).optional().describe('The key that signs the deliveries.'),
       })
       .optional()
-      .describe('Called with POST when the task is over.'),
+      .describe('The server sends a POST request here when the task has ended.'),
     idempotencyKey: z
       .string()
       .min(1)
       .max(255)
       .optional()
-      .describe('Two requests with the same key are one; also as the header Idempotency-Key.'),
+      .describe(
+        'A repeated request with the same key returns the first task. The header Idempotency-Key has the same meaning.',
+      ),
     priority: z
       .number()
       .int()
       .min(-100)
       .max(100)
       .optional()
-      .describe('Lower goes sooner, among tasks of the same instance.'),
-    group: z.string().min(1).max(255).optional().describe('Whose it is: groups share what their instance gets fairly.'),
-    cache: z.boolean().optional().describe('The result of the same task may be given, and kept for others.'),
-    isolation: z
-      .enum(ISOLATION_LEVELS)
+      .describe('A lower number is scheduled earlier, among the tasks of one instance.'),
+    group: z
+      .string()
+      .min(1)
+      .max(255)
       .optional()
-      .describe('The least that must be between it and the rest of the machine.'),
+      .describe('The group or user of the task: the slots of an instance are shared fairly among its groups.'),
+    cache: z
+      .boolean()
+      .optional()
+      .describe('Allows a cached result of the same task, and storing this result in the cache.'),
+    isolation: z.enum(ISOLATION_LEVELS).optional().describe('The weakest isolation that is acceptable.'),
   })
   .describe('A program to run.')
 export type TaskBody = z.infer<typeof taskBody>

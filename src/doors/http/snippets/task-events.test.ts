@@ -8,7 +8,7 @@ interface Event {
   readonly data: Record<string, unknown>
 }
 
-/** What has come so far, comments included. */
+/** The events received so far, and the raw text with its comments. */
 async function follow(grid: SnippetsGrid, id: string, { lastEventId = '', query = '' } = {}) {
   const headers = { 'last-event-id': lastEventId }
   const response = await grid.app.request(`/api/v1/tasks/${id}/events${query}`, { headers })
@@ -38,7 +38,7 @@ async function follow(grid: SnippetsGrid, id: string, { lastEventId = '', query 
   }
 }
 
-test('states and output come as they happen, and the whole task at the end', async () => {
+test('states and output are sent as they happen, and the whole task at the end', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   const id = await submitted(grid)
@@ -62,7 +62,7 @@ test('states and output come as they happen, and the whole task at the end', asy
   expect(events().at(-1)?.data).toMatchObject({ taskId: id, result: { output: 'Hello, World!\n' } })
 })
 
-test('who lost the connection goes on after the last event', async () => {
+test('a client with Last-Event-ID continues after that event', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   const id = await submitted(grid)
@@ -78,7 +78,7 @@ test('who lost the connection goes on after the last event', async () => {
   await second.cancel()
 })
 
-test('of a task that is over there is the end, whatever came before', async () => {
+test('the events of an ended task are the end only', async () => {
   const grid = await snippetsGrid()
   grid.worker('w1', { answer: () => ran(stage('done')) })
   const id = await submitted(grid)
@@ -88,7 +88,7 @@ test('of a task that is over there is the end, whatever came before', async () =
   expect(events().map(({ event }) => event)).toEqual(['end'])
 })
 
-test('a quiet stream shows that it is alive, and a server that stops ends it', async () => {
+test('a quiet stream gets a comment every 15 s, and a stopping server ends it', async () => {
   const clock = manualClock()
   const grid = await snippetsGrid({ clock })
   grid.worker('w1')
@@ -101,7 +101,7 @@ test('a quiet stream shows that it is alive, and a server that stops ends it', a
   await pump
 })
 
-test('nothing is left behind by readers that go away', async () => {
+test('readers that disconnect leave no watch and no timer', async () => {
   const clock = manualClock()
   const grid = await snippetsGrid({ clock })
   grid.worker('w1')
@@ -115,7 +115,7 @@ test('nothing is left behind by readers that go away', async () => {
   expect(clock.pending()).toBe(timers)
 })
 
-test('a reader that reads nothing is let go of after a minute', async () => {
+test('a reader that reads nothing for 60 s is disconnected', async () => {
   const clock = manualClock()
   const grid = await snippetsGrid({ clock })
   const worker = grid.worker('w1')
@@ -132,7 +132,7 @@ test('a reader that reads nothing is let go of after a minute', async () => {
   expect(grid.engine.figures().watches).toBe(watches)
 })
 
-test('bytes come as base64 for who asks', async () => {
+test('encoding=base64 sends output as base64', async () => {
   const grid = await snippetsGrid()
   const worker = grid.worker('w1')
   const id = await submitted(grid, HELLO)

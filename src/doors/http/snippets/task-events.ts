@@ -9,25 +9,25 @@ import { taskAnswer } from './response.ts'
 
 export interface EventsOptions {
   readonly scope: CallScope
-  readonly desk: SnippetService
+  readonly service: SnippetService
   readonly clock: Clock
-  readonly wish: OutputTextOptions
-  /** Where the reader was when its connection was lost. */
+  readonly output: OutputTextOptions
+  /** The id of the last event that the client received before its connection was lost. */
   readonly lastEventId: string | undefined
-  /** Aborted when the server stops: the reader will come back. */
+  /** Aborted when the server stops: clients reconnect. */
   readonly ending: AbortSignal
-  /** Ends the connection of a reader that does not read. */
+  /** Closes the connection of a client that does not read. */
   readonly cut: () => void
 }
 
 const HEARTBEAT_MS = 15_000
-/** For how long a reader may leave what was sent to it unread. */
+/** How long a client may leave sent events unread. */
 const STALL_MS = 60_000
 
 /**
- * Server-sent events of one task: `state` at each change, `output` as it is printed, and in the end `end` with the whole
- * task. Each carries an id from which a reader that lost its connection goes on; what the grid did not keep until then is
- * counted as missed, and is in the result at the end.
+ * Server-sent events of one task: `state` at each change, `output` as it is printed, and last `end` with the whole
+ * task. Each has an id, from which a client that lost its connection continues. Output that the server dropped until
+ * then is counted as missed; the result at the end contains it.
  */
 export function taskEvents(id: string, options: EventsOptions): ReadableStream<Uint8Array> {
   const stopping = new AbortController()
@@ -36,7 +36,7 @@ export function taskEvents(id: string, options: EventsOptions): ReadableStream<U
   let stopWaiting = (): void => {}
   const stop = (): void => {
     stopWaiting()
-    stopping.abort() // wakes it where it waits for news; where it waits to be read, this ends it:
+    stopping.abort() // ends a wait for the next change; `return` ends a wait for the reader
     events.return().catch(() => {})
   }
   return new ReadableStream<Uint8Array>(
@@ -58,55 +58,55 @@ export function taskEvents(id: string, options: EventsOptions): ReadableStream<U
 }
 
 async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSignal): AsyncGenerator<string, void> {
-  const { scope, desk, clock, wish, lastEventId, ending } = options
-  const bell = doorbell(clock, [ending, stopped])
-  const tell = outputViews(positionIn(lastEventId), wish.encoding)
+  const { scope, service, clock, output: outputOptions, lastEventId, ending } = options
+  const changes = changeSignal(clock, [ending, stopped])
+  const viewOf = outputViews(positionIn(lastEventId), outputOptions.encoding)
   let place = positionIn(lastEventId)
   let latest: SnippetStatus | undefined
   let failed: Error | undefined
-  let told = ''
-  const unwatch = desk.watch(scope, id, {
-    told(status) {
+  let sent = ''
+  const unwatch = service.watch(scope, id, {
+    changed(status) {
       latest = status
-      bell.ring()
+      changes.notify()
     },
     failed(error) {
       failed = error
-      bell.ring()
+      changes.notify()
     },
   })
-  const output = desk.listenOutput(scope, id, bell.ring)
+  const output = service.listenOutput(scope, id, changes.notify)
   try {
     yield 'retry: 1000\n\n'
     while (!ending.aborted && !stopped.aborted && failed === undefined) {
       const now = latest
       if (now !== undefined) {
-        const news = `${now.state} ${now.attempt} ${now.worker ?? ''}`
-        if (news !== told && !isOver(now))
+        const summary = `${now.state} ${now.attempt} ${now.worker ?? ''}`
+        if (summary !== sent && !isOver(now))
           yield eventText('state', positionText(place), await taskAnswer(now, undefined))
-        told = news
-        for (const printed of newOutput(output, tell)) {
-          const { place: after, ...words } = printed
+        sent = summary
+        for (const printed of newOutput(output, viewOf)) {
+          const { place: after, ...event } = printed
           place = after
-          yield eventText('output', positionText(place), words)
+          yield eventText('output', positionText(place), event)
         }
-        if (isOver(now)) return void (yield eventText('end', positionText(place), await taskAnswer(now, wish)))
+        if (isOver(now)) return void (yield eventText('end', positionText(place), await taskAnswer(now, outputOptions)))
       }
-      if (!(await bell.rung())) yield ': still here\n\n'
+      if (!(await changes.next())) yield ': still here\n\n'
     }
   } finally {
     unwatch()
     output?.close()
-    bell.stop()
+    changes.close()
   }
 }
 
 function* newOutput(
   output: OutputListener | undefined,
-  tell: (piece: OutputPiece) => OutputView | undefined,
+  viewOf: (piece: OutputPiece) => OutputView | undefined,
 ): Generator<OutputView> {
   for (let piece = output?.next(); piece !== undefined; piece = output?.next()) {
-    const printed = tell(piece)
+    const printed = viewOf(piece)
     if (printed !== undefined) yield printed
   }
 }
@@ -114,34 +114,34 @@ function* newOutput(
 const eventText = (event: string, id: string, data: object): string =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
-/** Resolves with true when it was rung since it was last asked, and with false when it was quiet for a heartbeat. */
-function doorbell(clock: Clock, signals: readonly AbortSignal[]) {
-  let isRung = false
-  let wake: ((rung: boolean) => void) | undefined
-  const ring = (): void => {
-    isRung = true
-    wake?.(true)
+/** `next` resolves with true when there was a change since the last call, and with false after a heartbeat without one. */
+function changeSignal(clock: Clock, signals: readonly AbortSignal[]) {
+  let hasChanged = false
+  let wake: (() => void) | undefined
+  const notify = (): void => {
+    hasChanged = true
+    wake?.()
   }
-  for (const signal of signals) signal.addEventListener('abort', ring)
+  for (const signal of signals) signal.addEventListener('abort', notify)
   return {
-    ring,
-    async rung(): Promise<boolean> {
-      if (!isRung) {
-        await new Promise<boolean>((resolve) => {
-          const takeBack = clock.after(HEARTBEAT_MS, () => wake?.(false))
-          wake = (rung) => {
-            takeBack()
-            resolve(rung)
+    notify,
+    async next(): Promise<boolean> {
+      if (!hasChanged) {
+        await new Promise<void>((resolve) => {
+          const cancelTimer = clock.after(HEARTBEAT_MS, () => wake?.())
+          wake = () => {
+            cancelTimer()
+            resolve()
           }
         })
         wake = undefined
       }
-      const was = isRung
-      isRung = false
-      return was
+      const had = hasChanged
+      hasChanged = false
+      return had
     },
-    stop(): void {
-      for (const signal of signals) signal.removeEventListener('abort', ring)
+    close(): void {
+      for (const signal of signals) signal.removeEventListener('abort', notify)
     },
   }
 }

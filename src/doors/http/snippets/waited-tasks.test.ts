@@ -5,7 +5,7 @@ import { manualClock } from '../../../testing/manual-clock.ts'
 import { taskAnswerForm } from './answers.ts'
 import { dataOf, echoing, HELLO, snippetsGrid, submitted, turns } from './snippets.fixture.ts'
 
-/** A journal that says in which word accepted tasks and ends were recorded; while it is held, no disk answers. */
+/** A journal that records the durability of accepted tasks and of ends; while it is held, no write to disk completes. */
 function slowDisk() {
   const inner = memoryJournal()
   const recorded: string[] = []
@@ -28,7 +28,7 @@ function slowDisk() {
   }
 }
 
-test('of a task that is waited for only the end waits for the disk', async () => {
+test('with wait, only the end of the task is synced to disk before the answer', async () => {
   const { journal, recorded } = slowDisk()
   const grid = await snippetsGrid({ journal })
   grid.worker('w1', { answer: echoing })
@@ -38,7 +38,7 @@ test('of a task that is waited for only the end waits for the disk', async () =>
   expect(answer.headers.get('location')).toMatch(/^\/api\/v1\/tasks\/task_/)
 })
 
-test('who has waited for long enough is told of the task only when it is on the disk', async () => {
+test('when the wait time is over, the task is synced to disk before the answer', async () => {
   const clock = manualClock()
   const { journal, hold } = slowDisk()
   const grid = await snippetsGrid({ journal, clock })
@@ -54,7 +54,7 @@ test('who has waited for long enough is told of the task only when it is on the 
   expect(dataOf(await asked, taskAnswerForm).status).toBe('submitted')
 })
 
-test('who does not wait is answered when it is on the disk', async () => {
+test('without wait, the task is synced to disk before the answer', async () => {
   const { journal, recorded } = slowDisk()
   const grid = await snippetsGrid({ journal })
   grid.worker('w1')
@@ -65,7 +65,7 @@ test('who does not wait is answered when it is on the disk', async () => {
 test.each([
   ['a key, for others may come with it', { idempotencyKey: 'k' }],
   ['the network, for what it does there is seen', { network: true }],
-])('a task with %s is on the disk before it is told of, though it is waited for', async (_, more) => {
+])('with wait, a task with %s is synced to disk when it is accepted', async (_, more) => {
   const { journal, recorded } = slowDisk()
   const grid = await snippetsGrid({ journal })
   grid.worker('w1', { answer: echoing })

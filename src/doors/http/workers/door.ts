@@ -8,12 +8,12 @@ import {
   type WorkerSessionsOptions,
 } from '../../../services/workers/worker-sessions.ts'
 import { heartbeatAnswerToJson, heartbeatFromJson } from '../../../wire/workers/json/heartbeat.ts'
-import { newsFromJson } from '../../../wire/workers/json/news.ts'
 import { registrationFromJson } from '../../../wire/workers/json/registration.ts'
+import { reportFromJson } from '../../../wire/workers/json/report.ts'
 import { foundStageToJson, keptStageFromJson } from '../../../wire/workers/json/stage.ts'
 import { mustBeConditions } from '../../../wire/workers/stage.ts'
-import { takes } from '../server/body-rules.ts'
-import { bothResponse, errorResponse, tell } from '../server/envelope.ts'
+import { bothResponse, dataResponse, errorResponse } from '../server/envelope.ts'
+import { takes } from '../server/request-rules.ts'
 import { handOut } from './hand-out.ts'
 import { askerOf, type HttpWorkersTools, httpWorkers, workerJson } from './http-workers.ts'
 import type { GivenPlainTask } from './response.ts'
@@ -21,24 +21,24 @@ import { takeEnd, takeProgress } from './task-report.ts'
 import { waitTime } from './wait-time.ts'
 
 export interface HttpWorkersOptions extends WorkerSessionsOptions {
-  /** Where outputs go that workers send along with the end of a task. */
+  /** The stores for outputs that workers send with the end of a task. */
   readonly instances: Instances
   /** A UUID. */
   readonly newId: () => string
   readonly log: Log
 }
 
-/** The longest results that a worker of ours makes, in letters, and some more. */
+/** More than the longest result of a Windlass worker as JSON. */
 const MOST_END_BYTES = 32 * 1024 * 1024
 
-/** Longer than any answer takes to get there. */
+/** Longer than the delivery of any response takes. */
 const DELIVERY_MS = 60_000
 
-/** Workers that speak HTTP, to be hung on the HTTP door: `door.route('/', …)`. */
+/** The routes of workers that use HTTP: `door.route('/', …)`. */
 export function httpWorkersDoor(options: HttpWorkersOptions): Hono {
   const { instances, newId, clock, log } = options
   const door = openWorkerSessions(options)
-  const tools: HttpWorkersTools = { door, crew: httpWorkers(door), instances, newId, clock, log }
+  const tools: HttpWorkersTools = { door, workers: httpWorkers(door), instances, newId, clock, log }
   const app = new Hono()
   app.onError((error, c) => errorResponse(c, tools, error))
   app.use('/api/v1/workers/*', refusingAtTheEnd(door.ending))
@@ -52,8 +52,8 @@ export function httpWorkersDoor(options: HttpWorkersOptions): Hono {
   app.put(`${one}/heartbeat`, (c) => heartbeat(c, tools))
   app.get(`${one}/work`, (c) => handOut(c, tools))
   app.get(`${one}/orders`, (c) => orders(c, tools))
-  app.put(`${task}/status`, (c) => told(c, tools, takeProgress))
-  app.put(`${task}/complete`, long, (c) => told(c, tools, takeEnd))
+  app.put(`${task}/status`, (c) => takeTaskReport(c, tools, takeProgress))
+  app.put(`${task}/complete`, long, (c) => takeTaskReport(c, tools, takeEnd))
   app.get(`${task}/stage`, (c) => findStage(c, tools))
   app.put(`${task}/stage`, long, (c) => keepStage(c, tools))
   return app
@@ -69,7 +69,7 @@ const refusingAtTheEnd =
 
 const idIn = (c: Context): string => c.req.param('id') ?? ''
 
-/** Undefined when there is none: some words need no more than their route. */
+/** Undefined without a body: some requests need only their route. */
 async function bodyOf(c: Context): Promise<unknown> {
   const text = await c.req.text()
   if (text === '') return undefined
@@ -81,22 +81,22 @@ async function bodyOf(c: Context): Promise<unknown> {
 }
 
 async function register(c: Context, tools: HttpWorkersTools): Promise<Response> {
-  const { crew, door, newId } = tools
-  const { id, given, token } = await crew.register(registrationFromJson(await bodyOf(c)), newId)
+  const { workers, door, newId } = tools
+  const { id, given, token } = await workers.register(registrationFromJson(await bodyOf(c)), newId)
   c.status(201)
   return bothResponse(c, tools, { ...workerJson(await viewOf(door, id), given), session: token })
 }
 
 async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response> {
-  const { crew, door } = tools
-  const { session, given, id } = askerOf(c, tools.crew)
+  const { workers, door } = tools
+  const { session, given, id } = askerOf(c, tools.workers)
   const { running, load, draining, preempted } = heartbeatFromJson(await bodyOf(c))
   const now = door.clock.now()
   const holds = session.attempts.renewedBy(running, now)
   const held = new Set(holds)
   for (const [attempt, task] of given) if (!held.has(attempt) && !isOnItsWay(task, now)) given.delete(attempt)
   const pulse = { holds, draining, ...(load !== undefined && { load }), ...(preempted && { preempted }) }
-  if (!(await door.desk.heartbeat(id, pulse))) crew.known(id)
+  if (!(await door.service.heartbeat(id, pulse))) workers.known(id)
   const answer = session.answer()
   const state = answer.drain || draining ? 'draining' : 'online'
   return bothResponse(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })
@@ -106,32 +106,32 @@ async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response>
 const isOnItsWay = (task: GivenPlainTask | undefined, now: number): boolean =>
   task !== undefined && now - task.givenAt < DELIVERY_MS
 
-/** Waits until there is something that the worker would else hear with its next heartbeat. */
+/** Waits for orders, which the worker would otherwise get with its next heartbeat. */
 async function orders(c: Context, tools: HttpWorkersTools): Promise<Response> {
-  const { crew, door } = tools
-  const { session, news } = askerOf(c, tools.crew)
+  const { workers, door } = tools
+  const { session, news } = askerOf(c, tools.workers)
   const seen = Number(c.req.query('seen') ?? '0')
   const waitMs = waitTime(c.req.query('wait'), door.longPollMs)
   await news.wait(seen, waitMs, [c.req.raw.signal, door.ending])
-  askerOf(c, crew)
-  if (news.rung === seen) return c.body(null, 204)
-  return tell(c, tools, { ...heartbeatAnswerToJson(session.answer()), seen: news.rung })
+  askerOf(c, workers)
+  if (news.count === seen) return c.body(null, 204)
+  return dataResponse(c, tools, { ...heartbeatAnswerToJson(session.answer()), seen: news.count })
 }
 
 async function leave(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const { door } = tools
-  const { id } = askerOf(c, tools.crew)
-  await door.desk.unregister(id)
-  return tell(c, tools, { id, state: 'offline' })
+  const { id } = askerOf(c, tools.workers)
+  await door.service.unregister(id)
+  return dataResponse(c, tools, { id, state: 'offline' })
 }
 
-/** Told in any state: what is not there any more says so itself. */
-async function told(
+/** Accepted in any state of the worker: an unknown attempt is refused below. */
+async function takeTaskReport(
   c: Context,
   tools: HttpWorkersTools,
   take: typeof takeEnd | typeof takeProgress,
 ): Promise<Response> {
-  return tell(c, tools, await take(tools, wordOf(c), newsFromJson(await bodyOf(c))))
+  return dataResponse(c, tools, await take(tools, wordOf(c), reportFromJson(await bodyOf(c))))
 }
 
 const wordOf = (c: Context) => ({ worker: idIn(c), attemptId: c.req.param('tid') ?? '' })
@@ -139,29 +139,32 @@ const wordOf = (c: Context) => ({ worker: idIn(c), attemptId: c.req.param('tid')
 async function findStage(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const conditions = mustBeConditions(c.req.query('conditions') ?? '')
   const result = await tools.door.stages.find({ ...wordOf(c), conditions })
-  return result === undefined ? c.body(null, 204) : tell(c, tools, foundStageToJson(result))
+  return result === undefined ? c.body(null, 204) : dataResponse(c, tools, foundStageToJson(result))
 }
 
 async function keepStage(c: Context, tools: HttpWorkersTools): Promise<Response> {
   await tools.door.stages.keep({ ...wordOf(c), ...keptStageFromJson(await bodyOf(c)) })
-  return tell(c, tools, { id: c.req.param('tid') })
+  return dataResponse(c, tools, { id: c.req.param('tid') })
 }
 
 async function list(c: Context, tools: HttpWorkersTools): Promise<Response> {
-  const { crew, door } = tools
-  const workers = (await everyWorker(door)).map((view) => workerJson(view, crew.find(view.worker)?.given))
-  return tell(c, tools, workers)
+  const { workers, door } = tools
+  const views = (await everyWorker(door)).map((view) => workerJson(view, workers.find(view.worker)?.given))
+  return dataResponse(c, tools, views)
 }
 
 async function show(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const id = idIn(c)
-  return tell(c, tools, workerJson(await viewOf(tools.door, id), tools.crew.find(id)?.given))
+  return dataResponse(c, tools, workerJson(await viewOf(tools.door, id), tools.workers.find(id)?.given))
 }
 
-const everyWorker = async ({ desk }: Pick<WorkerSessions, 'desk'>) => [...(await desk.list()), ...(await desk.lost())]
+const everyWorker = async ({ service }: Pick<WorkerSessions, 'service'>) => [
+  ...(await service.list()),
+  ...(await service.lost()),
+]
 
-async function viewOf({ desk }: WorkerSessions, id: string) {
-  const view = (await everyWorker({ desk })).find(({ worker }) => worker === id)
+async function viewOf({ service }: WorkerSessions, id: string) {
+  const view = (await everyWorker({ service })).find(({ worker }) => worker === id)
   if (view === undefined)
     throw new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(id.slice(0, 200))}` })
   return view

@@ -21,11 +21,11 @@ import { type WakeUp, wakeUp } from './wake-up.ts'
 /** Shared by the routes. */
 export interface HttpWorkersTools extends EnvelopeTools {
   readonly door: WorkerSessions
-  readonly crew: HttpWorkers
+  readonly workers: HttpWorkers
   readonly instances: Instances
 }
 
-/** A worker that is registered by way of HTTP. */
+/** A worker that is registered over HTTP. */
 export interface HttpWorker {
   readonly id: string
   readonly wantsSpec: boolean
@@ -38,11 +38,11 @@ export interface HttpWorker {
    * send whole results.
    */
   readonly given: Map<string, GivenPlainTask | undefined>
-  /** Rings when there is something that it should hear. */
+  /** Notified when there is an order for the worker. */
   readonly news: WakeUp
 }
 
-/** The workers that came by HTTP. */
+/** The workers that are registered over HTTP. */
 export interface HttpWorkers {
   register(from: JsonRegistration, newId: () => string): Promise<HttpWorker>
   /**
@@ -64,7 +64,7 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
     find,
     known(id, token) {
       const worker = find(id)
-      // Two workers of one name would take it from each other for ever: the one that came first has to give up.
+      // Two workers with one name would replace each other forever, so the one that registered first must exit.
       if (worker !== undefined && token !== undefined && token !== worker.token)
         throw new SupersededError(`another worker has registered as ${JSON.stringify(id.slice(0, 200))}`)
       if (worker !== undefined) return worker
@@ -78,7 +78,7 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
       const news = wakeUp(door.clock)
       const session = polledSession({
         registration: from.registration,
-        onNews: () => news.ring(),
+        onMessage: () => news.notify(),
         onOver(over) {
           door.forget(over)
           if (workers.get(id)?.session === over) workers.delete(id)
@@ -99,14 +99,14 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
   }
 }
 
-/** The worker that sends the request; our workers also send the session of their registration. */
-export const askerOf = (c: Context, crew: HttpWorkers): HttpWorker =>
-  crew.known(c.req.param('id') ?? '', c.req.header(SESSION_HEADER))
+/** The worker that sends the request. Windlass workers also send the session of their registration. */
+export const askerOf = (c: Context, workers: HttpWorkers): HttpWorker =>
+  workers.known(c.req.param('id') ?? '', c.req.header(SESSION_HEADER))
 
-/** A worker that reads no specs is given nothing but plain commands, whatever it says of itself. */
+/** A worker that reads no specs gets plain commands only, whatever it declares. */
 function descriptionOf(id: string, { name, hostname, runtime, registration }: JsonRegistration): WorkerDescription {
   const described = describeWorker({ ...registration, worker: id }, 'asks')
-  const properties = described.properties.filter((property) => property.name !== INTERACTIVE_PROPERTY) // no way for that
+  const properties = described.properties.filter((property) => property.name !== INTERACTIVE_PROPERTY) // no live input
   const plain = [
     ...properties.filter((property) => property.name !== TASK_FORM_PROPERTY),
     { name: TASK_FORM_PROPERTY, value: 'plain' },
@@ -131,7 +131,7 @@ const WORDS = {
 
 const LABEL = 'label:'
 
-/** As clients and workers see it; those that came another way have a name all the same. */
+/** A worker in the format of clients and workers. Workers of other protocols have a name too. */
 export function workerJson(view: WorkerView, given: HttpWorker['given'] | undefined): object {
   const { worker, about = {}, properties, state, what, slots, leases, heardAt, registeredAt } = view
   const labels = properties.filter(({ name }) => name.startsWith(LABEL))

@@ -3,13 +3,13 @@ import type { CommandResult, StageCause, StageStream } from '../../../model/comm
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts'
 import { keptOutputs } from '../../../wire/workers/json/kept-outputs.ts'
-import type { JsonNews, TaskReportKind } from '../../../wire/workers/json/news.ts'
-import type { TaskNews } from '../../../wire/workers/status.ts'
+import type { JsonReport, TaskReportKind } from '../../../wire/workers/json/report.ts'
+import type { AttemptState } from '../../../wire/workers/report.ts'
 import type { GivenPlainTask } from './response.ts'
 import { outputsFrom, type SentBlobs, sentBlobs } from './sent-blobs.ts'
 import { sentOutputs } from './sent-outputs.ts'
 
-/** Standard output and error up to this length travel in the result. */
+/** Standard output and error up to this length are sent inside the result. */
 const INLINE_BYTES = 16 * 1024
 const MOST_WORDS = 2000
 
@@ -21,48 +21,52 @@ export interface ReportingWorker {
 }
 
 /** The report of a worker that sends whole results. */
-export function newsWithResult(said: JsonNews): TaskNews {
-  const { word, result, fn } = said
+export function newsWithResult(report: JsonReport): AttemptState {
+  const { word, result, fn } = report
   if (word === 'success' || word === 'timeout') return { kind: word === 'success' ? 'result' : 'timeout', result, fn }
-  return wordAlone(said, word)
+  return wordAlone(report, word)
 }
 
-/** The same for a worker that says it in words: exit code, what was printed, and files. Those are stored first. */
-export async function newsFromText(said: JsonNews, given: GivenPlainTask, teller: ReportingWorker): Promise<TaskNews> {
-  const { word = wordFor(said.exitCode), exitCode, error, stderr } = said
+/** Converts a report as text: exit code, output and files. The files are stored first. */
+export async function newsFromText(
+  report: JsonReport,
+  given: GivenPlainTask,
+  reporter: ReportingWorker,
+): Promise<AttemptState> {
+  const { word = wordFor(report.exitCode), exitCode, error, stderr } = report
   const isOver = word === 'success' || word === 'timeout' || (word === 'failed' && exitCode !== undefined)
-  // Without an exit code nothing ran: it is the worker that failed, and another one may not.
-  if (!isOver) return wordAlone({ ...said, error: error || stderr.slice(-MOST_WORDS) }, word)
+  // Without an exit code nothing ran: the worker failed, and another worker may succeed.
+  if (!isOver) return wordAlone({ ...report, error: error || stderr.slice(-MOST_WORDS) }, word)
   const blobs = sentBlobs(given.fn)
-  const result = resultOf({ ...said, word }, given, { ...teller, into: blobs })
-  await blobs.store(teller.blobs)
+  const result = resultOf({ ...report, word }, given, { ...reporter, into: blobs })
+  await blobs.store(reporter.blobs)
   return { kind: word === 'timeout' ? 'timeout' : 'result', result: commandResultToProto(result), fn: given.fn }
 }
 
 function wordFor(exitCode: number | undefined): 'success' | 'failed' {
-  if (exitCode === undefined) throw invalid('state: neither this nor exit_code says how it ended')
+  if (exitCode === undefined) throw invalid('state: must be set when exit_code is not')
   return exitCode === 0 ? 'success' : 'failed'
 }
 
-function wordAlone({ error, hopeless, noSlot }: JsonNews, word: JsonNews['word']): TaskNews {
+function wordAlone({ error, hopeless, noSlot }: JsonReport, word: JsonReport['word']): AttemptState {
   const what = error.slice(0, MOST_WORDS)
   if (word === 'running') return { kind: 'started' }
   if (word === 'cancelled') return { kind: 'stopped' }
   if (word === 'returned') return { kind: 'returned', what, ...(noSlot && { noSlot }) }
   if (word === 'failed') return { kind: 'fault', what, hopeless }
-  throw invalid('state: it does not say how the task stands')
+  throw invalid('state: must be the state of the task')
 }
 
-type Ended = Omit<JsonNews, 'word'> & { readonly word: TaskReportKind }
+type Ended = Omit<JsonReport, 'word'> & { readonly word: TaskReportKind }
 
 function resultOf(
-  said: Ended,
+  report: Ended,
   given: GivenPlainTask,
   tools: ReportingWorker & { readonly into: SentBlobs },
 ): CommandResult {
   const { now, worker, into } = tools
-  const { files, hasOthers } = sentOutputs(said.outputs, given.outputs)
-  const { cause, exitCode, problem } = howItEnded(said)
+  const { files, hasOthers } = sentOutputs(report.outputs, given.outputs)
+  const { cause, exitCode, problem } = howItEnded(report)
   const startedAt = given.startedAt ?? given.givenAt
   const wallMs = Math.max(0, now - startedAt)
   return {
@@ -72,9 +76,9 @@ function resultOf(
         cause,
         exitCode,
         signal: undefined,
-        reason: said.error === '' ? undefined : said.error.slice(0, MOST_WORDS),
-        stdout: streamOf(said.stdout, into),
-        stderr: streamOf(said.stderr, into),
+        reason: report.error === '' ? undefined : report.error.slice(0, MOST_WORDS),
+        stdout: streamOf(report.stdout, into),
+        stderr: streamOf(report.stderr, into),
         usage: { wallMs, cpuUserMs: undefined, cpuSystemMs: undefined, peakMemoryBytes: undefined, how: 'sampled' },
       },
     ],
@@ -88,7 +92,7 @@ function resultOf(
         workerCompleted: stamp(now),
       },
       virtualDurationMs: wallMs,
-      auxiliary: hasOthers ? [keptOutputs(said.outputs)] : [],
+      auxiliary: hasOthers ? [keptOutputs(report.outputs)] : [],
     },
   }
 }
@@ -101,11 +105,12 @@ interface HowItEnded {
 
 const SIGKILLED = 137
 
-/** An exit code is a fact, and the state a view of it; only that it failed with code 0 says more than the code. */
+/** The exit code decides; the state adds something only when it is `failed` with exit code 0. */
 function howItEnded({ word, exitCode = 0, error }: Ended): HowItEnded {
   if (word === 'timeout') return { cause: 'timeout', exitCode: exitCode || SIGKILLED, problem: undefined }
   if (exitCode !== 0) return { cause: 'exit', exitCode, problem: undefined }
-  const problem = word === 'failed' ? error.slice(0, MOST_WORDS) || 'its worker says that it failed' : undefined
+  const problem =
+    word === 'failed' ? error.slice(0, MOST_WORDS) || 'its worker reported a failure without a reason' : undefined
   return { cause: 'ok', exitCode, problem }
 }
 

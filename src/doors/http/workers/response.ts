@@ -13,7 +13,7 @@ export interface GivenPlainTask {
   readonly fn: CommandTask['fn']
   readonly stage: string
   readonly outputs: CommandTask['outputs']
-  /** Milliseconds since 1970: when it was handed over, and when its worker began it. */
+  /** Milliseconds since 1970: when the task was sent, and when its worker started it. */
   readonly givenAt: number
   startedAt: number | undefined
 }
@@ -30,7 +30,7 @@ interface Receiver {
   readonly now: number
 }
 
-/** A task in the words of a worker that was written from the protocol's description alone. */
+/** Encodes a task for a worker that implements only the published description of the protocol. */
 export function plainTask(lease: TaskLease, { worker, runtime, now }: Receiver): PlainTask {
   const { attemptId, operation, origin, instance, attempt, queuedAt } = lease
   const task = plainOf(lease)
@@ -46,7 +46,7 @@ export function plainTask(lease: TaskLease, { worker, runtime, now }: Receiver):
     executor_type: 'worker',
     external_id: worker,
     inputs: {
-      // Names of our own: a file called _base_command must not become the command.
+      // Generated names: a client's file named _base_command must not become the command.
       ...Object.fromEntries(task.inputs.files.map((file, index) => [`file_${index + 1}`, fileLiteral(file)])),
       _base_command: stage.argv,
       _output_globs: [...task.outputs.paths.map(literally), ...task.outputs.globs],
@@ -71,7 +71,7 @@ function plainOf({ origin, spec }: TaskLease): CommandTask {
   return commandTaskFromProto(spec)
 }
 
-/** The scheduler does not offer it such tasks; if it happens, another worker is tried. */
+/** The scheduler does not assign such tasks to the worker. If it happens, another worker is tried. */
 const unreadable = (why: string): FaultError =>
   new FaultError({ kind: 'unavailable', what: `a worker that was given it over HTTP cannot run it: ${why}` })
 
@@ -88,12 +88,12 @@ function fileLiteral({ path, contents, executable }: InlineFile): object {
   }
 }
 
-/** A path that a pattern finds, and nothing else. */
+/** Escapes a path, so that the pattern matches only this path. */
 const literally = (path: string): string => path.replace(/[*?[]/g, (sign) => `[${sign}]`)
 
 const tableOf = (env: readonly EnvVariable[]): object => Object.fromEntries(env.map(({ name, value }) => [name, value]))
 
-/** `wallMs` is `wall_ms`. */
+/** Converts names to snake case: `wallMs` becomes `wall_ms`. */
 const limitsJson = (limits: Limits): object =>
   Object.fromEntries(
     Object.entries(limits).map(([name, value]) => [

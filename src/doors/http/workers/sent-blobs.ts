@@ -8,7 +8,7 @@ import type { BlobStore } from '../../../storage/blob-store.ts'
 import { directoryToProto } from '../../../wire/reapi/directory.ts'
 import type { ReceivedFile } from './sent-outputs.ts'
 
-/** Blobs that are made of what a worker sent, to be stored together. */
+/** Blobs that are built from a worker's message and stored together. */
 export interface SentBlobs {
   add(bytes: Uint8Array): Digest
   store(into: BlobStore): Promise<void>
@@ -30,7 +30,7 @@ export function sentBlobs(fn: DigestFunction): SentBlobs {
   }
 }
 
-/** The same one by one, and as one directory. */
+/** Lists the files, and encodes one directory that contains them all. */
 export function outputsFrom(files: readonly ReceivedFile[], into: SentBlobs): Pick<CommandOutputs, 'files' | 'root'> {
   const made = files.map(({ path, bytes, executable }) => ({ path, executable, digest: into.add(bytes) }))
   const nodes = made.map(({ path, ...rest }) => ({ names: path.split('/'), ...rest }))

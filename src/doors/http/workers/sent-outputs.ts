@@ -2,7 +2,7 @@ import { invalid } from '../../../base/fault.ts'
 import type { CommandTaskOutputs } from '../../../model/command-task.ts'
 import { mustBePath, STREAMS_FOLDER } from '../../../wire/tasks/command-task-rules.ts'
 
-/** An output whose content came with the word of its end. */
+/** An output whose content the worker sent with the report of the end. */
 export interface ReceivedFile {
   readonly path: string
   readonly bytes: Uint8Array
@@ -11,14 +11,14 @@ export interface ReceivedFile {
 
 export interface SentOutputs {
   readonly files: readonly ReceivedFile[]
-  /** There is something that we have no content of. */
+  /** Whether there are outputs without content. */
   readonly hasOthers: boolean
 }
 
 type Allowed = Pick<CommandTaskOutputs, 'mostFiles' | 'mostBytes'>
 type Said = Readonly<Record<string, unknown>>
 
-/** Where something was found: in which folder, and what to call it if it has no name. */
+/** The position of an output: its folder, and its default name. */
 interface Place {
   readonly folder: string
   readonly name: string
@@ -27,12 +27,12 @@ interface Place {
 
 const DEEPEST = 32
 
-/** The files among what a worker says to have made: as File literals, in lists, and in listings of directories. */
+/** The files in the outputs of a worker: File literals, in lists, and in listings of directories. */
 export function sentOutputs(outputs: Said, allowed: Allowed): SentOutputs {
   const taken = takenFiles(allowed)
   let hasOthers = false
   const look = (value: unknown, place: Place): void => {
-    if (place.depth > DEEPEST) throw invalid('outputs: they lie too deep in each other')
+    if (place.depth > DEEPEST) throw invalid('outputs: directories are nested too deeply')
     const depth = place.depth + 1
     if (Array.isArray(value)) for (const one of value) look(one, { ...place, depth })
     else if (!isRecord(value)) hasOthers = true
@@ -64,7 +64,7 @@ function takenFiles({ mostFiles, mostBytes }: Allowed) {
 
 const isRecord = (value: unknown): value is Said => typeof value === 'object' && value !== null
 
-/** By its path from the working directory, else its base name, else the name of the output itself. */
+/** The path from the working directory, or the base name, or the name of the output. */
 function pathOf({ path, basename }: Said, { folder, name }: Place): string {
   const own = typeof basename === 'string' && basename !== '' ? basename : name
   if (folder !== '') return `${folder}/${own}`
@@ -77,7 +77,7 @@ const contentOf = ({ contents, encoding }: Said): Uint8Array =>
 function mustBeOutput(path: string): void {
   mustBePath(path, 'output')
   if (path === STREAMS_FOLDER || path.startsWith(`${STREAMS_FOLDER}/`))
-    throw invalid(`outputs: ${quoted(path)} is a name of ours`)
+    throw invalid(`outputs: ${quoted(path)} is a reserved name`)
 }
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))

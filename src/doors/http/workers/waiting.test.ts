@@ -3,7 +3,7 @@ import { manualClock } from '../../../testing/manual-clock.ts'
 import { waitTime } from './wait-time.ts'
 import { wakeUp } from './wake-up.ts'
 
-test('times are read strictly, and are no longer than they may be', () => {
+test('a wait time is parsed strictly, and capped at the maximum', () => {
   for (const [text, ms] of [
     [undefined, 0],
     ['30s', 30_000],
@@ -20,20 +20,20 @@ test('times are read strictly, and are no longer than they may be', () => {
 
 const NEVER = new AbortController().signal
 
-/** Whether it is over by now. */
+/** Whether the promise has resolved by now. */
 async function isOver(waiting: Promise<void>): Promise<boolean> {
   const still = {}
   return (await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve, still))])) !== still
 }
 
-test('whoever waits is woken by news, by the end of the time, and by hanging up', async () => {
+test('a waiting request ends at a notification, at the end of its time, and at a disconnect', async () => {
   const clock = manualClock()
-  const { ring, wait } = wakeUp(clock)
+  const { notify, wait } = wakeUp(clock)
   const byNews = wait(0, 1000, [NEVER])
   expect(await isOver(byNews)).toBe(false)
-  ring()
+  notify()
   expect(await isOver(byNews)).toBe(true)
-  expect(await isOver(wait(0, 1000, [NEVER]))).toBe(true) // it has missed some
+  expect(await isOver(wait(0, 1000, [NEVER]))).toBe(true) // a notification was missed
   const byTime = wait(1, 1000, [NEVER])
   expect(await isOver(byTime)).toBe(false)
   clock.advance(1000)
@@ -44,7 +44,7 @@ test('whoever waits is woken by news, by the end of the time, and by hanging up'
   expect(await isOver(byHangingUp)).toBe(true)
 })
 
-test('of many who wait for the same worker the first give way', async () => {
+test('above four waiting requests of one worker, the oldest is answered', async () => {
   const { wait } = wakeUp(manualClock())
   const all = Array.from({ length: 10 }, () => wait(0, 1000, [NEVER]))
   expect(await Promise.all(all.map(isOver))).toEqual([...Array(6).fill(true), ...Array(4).fill(false)])

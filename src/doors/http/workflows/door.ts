@@ -8,8 +8,8 @@ import type { Instances } from '../../../services/instances/instances.ts'
 import type { WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
 import { stepLogs } from '../../../services/workflows/step-logs.ts'
 import type { WorkflowService } from '../../../services/workflows/workflow-service.ts'
-import { takes } from '../server/body-rules.ts'
-import { errorResponse, tell } from '../server/envelope.ts'
+import { dataResponse, errorResponse } from '../server/envelope.ts'
+import { takes } from '../server/request-rules.ts'
 import { eventStream } from './event-stream.ts'
 import { smallFiles } from './output-files.ts'
 import { queryFrom, runRequestFrom } from './request.ts'
@@ -22,16 +22,16 @@ export interface WorkflowsDoorOptions {
   readonly instances: Instances
   readonly clock: Clock
   readonly log: Log
-  /** For the ids of requests. */
+  /** Creates request ids. */
   readonly newId: () => string
   /** Aborted when the server stops: event streams end. */
   readonly ending: AbortSignal
-  /** Aborted when the server takes no new workflows. */
+  /** Aborted when the server stops accepting workflows. */
   readonly draining?: AbortSignal
 }
 
 const BASE = '/api/v1/submissions'
-/** A document with the vocabularies that it names. */
+/** The limit of a document with the vocabularies that it names. */
 const MOST_ORDER_BYTES = 16 * 1024 * 1024
 /** Steps in the answer for one workflow run; the list of steps has all of them. */
 const FIRST_STEPS = 1000
@@ -47,20 +47,20 @@ export function workflowsDoor(options: WorkflowsDoorOptions): Hono {
     options.instances(order.instance) // refuses a name that is not served here
     const status = await workflows.create(options.callerOf(c), order)
     c.status(201)
-    return tell(c, options, statusJson(status))
+    return dataResponse(c, options, statusJson(status))
   })
   app.get(BASE, (c) => {
     const page = workflows.list(options.callerOf(c), queryFrom(c.req.query(), c.req.queries('label') ?? []))
-    return tell(c, options, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null })
+    return dataResponse(c, options, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null })
   })
   app.get(`${BASE}/:id`, async (c) => {
     const status = await found(c, options)
     const steps = (await workflows.steps(options.callerOf(c), status.id)) ?? []
-    return tell(c, options, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) })
+    return dataResponse(c, options, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) })
   })
   app.get(`${BASE}/:id/steps`, async (c) => {
     const { id } = await found(c, options)
-    return tell(c, options, { steps: ((await workflows.steps(options.callerOf(c), id)) ?? []).map(stepJson) })
+    return dataResponse(c, options, { steps: ((await workflows.steps(options.callerOf(c), id)) ?? []).map(stepJson) })
   })
   app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
   app.get(`${BASE}/:id/events`, (c) => events(c, options))
@@ -68,7 +68,7 @@ export function workflowsDoor(options: WorkflowsDoorOptions): Hono {
   const cancel = async (c: Context): Promise<Response> => {
     const { id } = await found(c, options)
     const status = await workflows.cancel(options.callerOf(c), id)
-    return tell(c, options, status && statusJson(status))
+    return dataResponse(c, options, status && statusJson(status))
   }
   app.post(`${BASE}/:id/cancel`, cancel)
   app.put(`${BASE}/:id/cancel`, cancel)
@@ -104,7 +104,7 @@ async function logsOf(c: Context, options: WorkflowsDoorOptions): Promise<Respon
       kind: 'absent',
       what: `no task of this submission is ${JSON.stringify(path.slice(0, 200))}`,
     })
-  return tell(
+  return dataResponse(
     c,
     options,
     await stepLogs(options.callerOf(c), step.operation, { engine, blobs: instances(instance).blobs }),
@@ -126,7 +126,7 @@ async function events(c: Context, options: WorkflowsDoorOptions): Promise<Respon
 }
 
 function wantedSteps(word = 'all'): 'all' | 'failed' {
-  if (word !== 'all' && word !== 'failed') throw invalid('steps: it is all or failed')
+  if (word !== 'all' && word !== 'failed') throw invalid('steps: must be all or failed')
   return word
 }
 

@@ -34,40 +34,40 @@ function streamOf(steps: 'all' | 'failed') {
   return { clock, events, put, next, turn }
 }
 
-test('what happens within a moment is told in one go', async () => {
+test('events within 20 ms are sent together', async () => {
   const { clock, put, next, turn } = streamOf('all')
-  const heard = next()
+  const received = next()
   await turn()
   put('a', 'queued')
   await turn()
   put('a', 'running')
   await turn()
   clock.advance(20)
-  expect(await heard).toEqual(['step a QUEUED', 'step a RUNNING'])
+  expect(await received).toEqual(['step a QUEUED', 'step a RUNNING'])
 })
 
-test('the end is told at once', async () => {
+test('the end is sent at once', async () => {
   const { events, put, next, turn } = streamOf('all')
-  const heard = next()
+  const received = next()
   await turn()
   put('a', 'success')
   await turn()
   events.close()
-  expect(await heard).toEqual(['step a SUCCESS'])
+  expect(await received).toEqual(['step a SUCCESS'])
   expect(await next()).toEqual(['status  RUNNING'])
   expect(await next()).toEqual([])
 })
 
-test('who wants to hear of failures only is told of nothing else, and still that somebody is there', async () => {
+test('steps=failed sends only failed steps, and heartbeats', async () => {
   const { clock, put, next, turn } = streamOf('failed')
-  const heard = next()
+  const received = next()
   for (let at = 0; at < 20; at += 1) {
     await turn()
     put(`s${at}`, 'success')
     await turn()
     clock.advance(1000)
   }
-  expect(await heard).toEqual([]) // a line that says nothing, so that nobody closes the connection
+  expect(await received).toEqual([]) // a comment line, so that no proxy closes the connection
   const failed = next()
   await turn()
   put('bad', 'failed')

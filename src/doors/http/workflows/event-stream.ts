@@ -4,21 +4,21 @@ import type { NumberedEvent, RunEventListener } from '../../../services/workflow
 import { statusJson, stepJson } from './response.ts'
 
 export interface EventStreamOptions {
-  /** Undefined for a submission that is over: how it stands is all that there is to say. */
+  /** Undefined for an ended run: then the status is the only event. */
   readonly listen: (wake: () => void) => RunEventListener | undefined
   readonly status: () => Promise<WorkflowRunStatus | undefined>
-  /** Which steps are told of; how the whole stands is told in any case. */
+  /** The steps that are reported; the status of the run is reported in any case. */
   readonly steps: 'all' | 'failed'
   readonly clock: Clock
-  /** The caller has gone, or the server is stopping. */
+  /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }
 
-/** Proxies close what is silent for a minute. */
+/** Proxies close a connection that is silent for a minute. */
 const SILENCE_MS = 15_000
 /** Events of one interval are sent together, which costs both sides little. */
 const GATHER_MS = 20
-/** Told in one go, when there is so much to tell. */
+/** The most characters in one piece. */
 const AT_ONCE_CHARS = 64 * 1024
 
 /**
@@ -35,31 +35,31 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
     wake()
   }
   signal.addEventListener('abort', close, { once: true })
-  let saidAt = clock.monotonic()
-  const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => {
-    saidAt = clock.monotonic()
+  let sentAt = clock.monotonic()
+  const send = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => {
+    sentAt = clock.monotonic()
     controller.enqueue(Buffer.from(text))
   }
-  /** False when it is time to say something, whatever happens: much of it may be of no interest. */
-  const moved = (): Promise<boolean> =>
+  /** Resolves with true at the next change, and with false when a heartbeat is due. */
+  const changed = (): Promise<boolean> =>
     new Promise((resolve) => {
-      const leftMs = saidAt + SILENCE_MS - clock.monotonic()
+      const leftMs = sentAt + SILENCE_MS - clock.monotonic()
       if (leftMs <= 0) return resolve(false)
-      const takeBack = clock.after(leftMs, () => resolve(false))
+      const cancelTimer = clock.after(leftMs, () => resolve(false))
       wake = () => {
-        takeBack()
+        cancelTimer()
         resolve(true)
       }
     })
-  /** Resolves at once when there is nothing left to gather. */
+  /** Waits for more events of the same interval; resolves at once after the last event. */
   const gathered = (): Promise<void> =>
     new Promise((resolve) => {
       const isLast = (): boolean => signal.aborted || listener === undefined || listener.isComplete()
       if (isLast()) return resolve()
-      const takeBack = clock.after(GATHER_MS, resolve)
+      const cancelTimer = clock.after(GATHER_MS, resolve)
       wake = () => {
         if (!isLast()) return
-        takeBack()
+        cancelTimer()
         resolve()
       }
     })
@@ -72,8 +72,8 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
           close()
           return controller.close()
         }
-        if (text !== '') return say(controller, text)
-        if (!(await moved())) return say(controller, ':\n\n')
+        if (text !== '') return send(controller, text)
+        if (!(await changed())) return send(controller, ':\n\n')
         await gathered()
       }
     },
@@ -81,10 +81,10 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
   })
 }
 
-/** The next thing to say; '' when there is nothing yet, undefined after the last. */
+/** The text of the next events; '' when there are none yet, undefined after the last. */
 function eventsOf(listener: RunEventListener | undefined, { status, steps }: EventStreamOptions) {
   let isOver = false
-  const standing = async (): Promise<string | undefined> => {
+  const statusText = async (): Promise<string | undefined> => {
     const now = await status()
     return now && textOf('status', statusJson(now))
   }
@@ -92,17 +92,17 @@ function eventsOf(listener: RunEventListener | undefined, { status, steps }: Eve
     if (isOver) return undefined
     let text = ''
     for (let next = listener?.next(); next !== undefined; next = listener?.next()) {
-      if (next === 'behind') return text + ((await standing()) ?? '')
-      if (isWanted(next, steps)) text += eventText(next)
+      if (next === 'behind') return text + ((await statusText()) ?? '')
+      if (isReported(next, steps)) text += eventText(next)
       if (text.length > AT_ONCE_CHARS) return text
     }
     if (text !== '' || (listener !== undefined && !listener.isEnded())) return text
     isOver = true
-    return standing()
+    return statusText()
   }
 }
 
-const isWanted = ({ event }: NumberedEvent, steps: EventStreamOptions['steps']): boolean =>
+const isReported = ({ event }: NumberedEvent, steps: EventStreamOptions['steps']): boolean =>
   steps === 'all' || event.kind !== 'step' || event.step.state === 'failed'
 
 function eventText({ id, event, counts }: NumberedEvent): string {

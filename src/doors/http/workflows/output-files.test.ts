@@ -20,23 +20,23 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-const told = (text: string): string => `${formatDigest(digest(text))}\n${text}`
+const framed = (text: string): string => `${formatDigest(digest(text))}\n${text}`
 
-test('small files come one after the other, each once', async () => {
+test('small files are sent one after the other, each once', async () => {
   const blobs = await storeWith('one', 'two', 'three')
   const files = ['one', 'two', 'three', 'one'].map(digest)
-  expect(await textOf(smallFiles(files, blobs))).toBe(told('one') + told('two') + told('three'))
+  expect(await textOf(smallFiles(files, blobs))).toBe(framed('one') + framed('two') + framed('three'))
 })
 
-test('large files and files that are no longer in the store are left out', async () => {
+test('files above 64 KiB and files missing from the store are omitted', async () => {
   const large = 'x'.repeat(64 * 1024 + 1)
   const blobs = await storeWith('here', large)
   expect(await textOf(smallFiles(['gone', large, ''].map(digest), blobs))).toBe('')
-  expect(await textOf(smallFiles(['gone', 'here', large].map(digest), blobs))).toBe(told('here'))
+  expect(await textOf(smallFiles(['gone', 'here', large].map(digest), blobs))).toBe(framed('here'))
 })
 
-test('many files come in many pieces', async () => {
+test('1,200 files are all sent', async () => {
   const texts = Array.from({ length: 1200 }, (_, at) => `file ${at} ${'.'.repeat(500)}`)
   const blobs = await storeWith(...texts)
-  expect(await textOf(smallFiles(texts.map(digest), blobs))).toBe(texts.map(told).join(''))
+  expect(await textOf(smallFiles(texts.map(digest), blobs))).toBe(texts.map(framed).join(''))
 })

@@ -3,15 +3,15 @@ import { DigestListBuilder } from '../../../base/digest-list.ts'
 import { formatDigest } from '../../../base/digest-text.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 
-/** Larger ones are worth a request of their own. */
+/** Larger files are requested one by one. */
 const MOST_BYTES = 64 * 1024
-/** Read in one go. */
+/** The number of bytes that are read together. */
 const BATCH_BYTES = 256 * 1024
 const BATCH_FILES = 500
 
 /**
- * Streams the small files among the given ones: for each a line `HASH/SIZE`, then its bytes. Files that are no longer in
- * the store are left out; the client requests them by digest.
+ * Streams the small files among the given ones: for each a line `HASH/SIZE`, then its bytes. Files that are no longer
+ * in the store are left out; the client requests them by digest.
  */
 export function smallFiles(files: readonly Digest[], blobs: Pick<BlobStore, 'readMany'>): ReadableStream<Uint8Array> {
   const wanted = new Map<string, Digest>()
@@ -23,7 +23,7 @@ export function smallFiles(files: readonly Digest[], blobs: Pick<BlobStore, 'rea
       for (;;) {
         const { value: batch, done } = left.next()
         if (done === true) return controller.close()
-        const bytes = await told(batch, blobs)
+        const bytes = await framed(batch, blobs)
         if (bytes.length > 0) return controller.enqueue(bytes)
       }
     },
@@ -45,7 +45,7 @@ function* batchesOf(digests: readonly Digest[]): Generator<readonly Digest[], un
   if (batch.length > 0) yield batch
 }
 
-async function told(batch: readonly Digest[], blobs: Pick<BlobStore, 'readMany'>): Promise<Uint8Array> {
+async function framed(batch: readonly Digest[], blobs: Pick<BlobStore, 'readMany'>): Promise<Uint8Array> {
   const list = new DigestListBuilder('sha256', batch.length)
   for (const { hash, size } of batch) list.add(hash, size)
   const pieces: Uint8Array[] = []

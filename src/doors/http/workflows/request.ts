@@ -6,7 +6,7 @@ import type { WorkflowRunQuery } from '../../../services/workflows/workflow-serv
 
 const MOST_LABELS = 64
 const MOST_LABEL_CHARS = 256
-/** Documents that people write nest a dozen levels; what goes deeper is after our stack. */
+/** Documents that people write have about a dozen levels. A deeper one would overflow the stack. */
 const DEEPEST = 200
 
 const label = z.string().max(MOST_LABEL_CHARS)
@@ -28,7 +28,7 @@ export function runRequestFrom(body: unknown): WorkflowRunRequest {
   const read = ORDER.safeParse(body)
   if (!read.success) {
     const [issue] = read.error.issues
-    throw invalid(`${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it is not right'}`)
+    throw invalid(`${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it is invalid'}`)
   }
   const { instance, labels } = read.data
   const problem = instanceNameProblem(instance)
@@ -71,7 +71,7 @@ export function queryFrom(words: Readonly<Record<string, string>>, labels: reado
   const { instance, state, limit, cursor } = read.data
   const wanted = labels.map((text): [string, string] => {
     const colon = text.indexOf(':')
-    if (colon < 1) throw invalid('a label is asked for as name:value')
+    if (colon < 1) throw invalid('a label filter must be name:value')
     return [text.slice(0, colon), text.slice(colon + 1)]
   })
   return { instance, states: state, limit, cursor, labels: Object.fromEntries(wanted) }

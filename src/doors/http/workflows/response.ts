@@ -1,5 +1,5 @@
 import type { StepStatus, WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
-import type { WorkflowRunSummary } from '../../../services/workflows/workflow-runs.ts'
+import type { WorkflowRunSummary } from '../../../services/workflows/workflow-service.ts'
 
 const time = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 

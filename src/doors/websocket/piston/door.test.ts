@@ -20,10 +20,10 @@ const OFFERED = [
   { name: 'interactive', value: 'yes' },
 ]
 
-/** A client that has begun, and a worker that does what the test says. */
+/** A client that has started a program, and a worker that the test controls. */
 async function begun(more: Partial<PistonConnectOptions> = {}) {
   const clock = manualClock()
-  const { engine, desk } = await snippetsGrid({ clock })
+  const { engine, service } = await snippetsGrid({ clock })
   const app = httpDoor({
     errorShapes: [pistonError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -34,7 +34,7 @@ async function begun(more: Partial<PistonConnectOptions> = {}) {
     version: '1.2.3',
     log: silentLog,
   })
-  const sockets = pistonConnect({ scopeOf: () => LOCAL_SCOPE, desk, input: engine.input, clock, ...more })
+  const sockets = pistonConnect({ scopeOf: () => LOCAL_SCOPE, service, input: engine.input, clock, ...more })
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   onTestFinished(() => server.close(0))
   const given = Promise.withResolvers<TaskLease>()
@@ -45,7 +45,7 @@ async function begun(more: Partial<PistonConnectOptions> = {}) {
     input() {},
     begin() {},
     order() {},
-    over() {},
+    close() {},
   }
   engine.workers.register({ worker: 'w1', slots: 1, properties: OFFERED }, session)
   const socket = new WebSocket(`ws://${server.address}/api/v2/connect`)
@@ -62,7 +62,7 @@ async function begun(more: Partial<PistonConnectOptions> = {}) {
   return { clock, engine, socket, attemptId, heard, print, stopped: stopped.promise }
 }
 
-test('a client that does not read is cut, and its program is ended', async () => {
+test('a client that does not read is disconnected, and its task is cancelled', async () => {
   const { clock, socket, print, stopped } = await begun({ stallMs: 50 })
   socket.pause()
   let isStopped = false
@@ -76,7 +76,7 @@ test('a client that does not read is cut, and its program is ended', async () =>
   expect(await stopped).toBe('cancelled')
 })
 
-test('who types more than is read is sent away, and the program is ended', async () => {
+test('a client that sends more input than is read is closed with 4002, and its task is cancelled', async () => {
   const { socket, heard, stopped } = await begun()
   const typed = JSON.stringify({ type: 'data', stream: 'stdin', data: 'x'.repeat(64 * 1024) })
   for (let i = 0; i < 20; i++) socket.send(typed)
@@ -85,7 +85,7 @@ test('who types more than is read is sent away, and the program is ended', async
   expect(await stopped).toBe('cancelled')
 })
 
-test('a character is told when it is whole, and what came only with the result is told at the end', async () => {
+test('a character is sent when it is complete, and output that is only in the result is sent at the end', async () => {
   const { engine, socket, attemptId, heard, print } = await begun()
   const bytes = Buffer.from('é!')
   print(bytes.subarray(0, 1), 0)

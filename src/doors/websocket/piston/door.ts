@@ -4,11 +4,11 @@ import type { PistonLimits } from '../../http/piston/request.ts'
 import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
 import { ConnectSession, type ConnectTools, type PistonConnectOptions } from './session.ts'
 
-/** People type slowly: a program that waits for them has longer than one that is only run. */
+/** The limits of an interactive program: people type slowly, so it has more time than a batch program. */
 const LIMITS: PistonLimits = { runMs: 5 * 60_000, mostMs: 5 * 60_000 }
 const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
 
-/** Piston's `connect`: a program that is typed to while it runs. */
+/** Piston's `connect`: a program with live input. */
 export function pistonConnect(options: PistonConnectOptions): WebSocketRoute[] {
   const tools: ConnectTools = {
     log: silentLog,

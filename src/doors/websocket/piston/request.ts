@@ -1,7 +1,7 @@
 import { INPUT_SIGNALS, type InputSignal } from '../../../model/live-input.ts'
 import { PistonProblem } from '../../http/piston/problem.ts'
 
-/** Why a socket is closed, in the numbers and words of Piston. */
+/** Close codes and reasons of Piston. */
 export const CLOSE = {
   alreadyInitialized: [4000, 'Already Initialized'],
   initializationTimeout: [4001, 'Initialization Timeout'],
@@ -24,14 +24,14 @@ export type ConnectMessage =
   | { readonly type: 'eof' }
 
 export function connectMessage(text: string): ConnectMessage | undefined {
-  const said = objectIn(text)
-  switch (said.type) {
+  const message = objectIn(text)
+  switch (message.type) {
     case 'init':
-      return { type: 'init', body: said }
+      return { type: 'init', body: message }
     case 'data':
-      return { type: 'data', stream: said.stream, data: said.data }
+      return { type: 'data', stream: message.stream, data: message.data }
     case 'signal':
-      return { type: 'signal', signal: INPUT_SIGNALS.find((name) => name === said.signal) }
+      return { type: 'signal', signal: INPUT_SIGNALS.find((name) => name === message.signal) }
     case 'eof':
       return { type: 'eof' }
     default:
@@ -41,8 +41,8 @@ export function connectMessage(text: string): ConnectMessage | undefined {
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    const said: unknown = JSON.parse(text)
-    if (typeof said === 'object' && said !== null) return said as Record<string, unknown>
+    const message: unknown = JSON.parse(text)
+    if (typeof message === 'object' && message !== null) return message as Record<string, unknown>
   } catch {}
-  throw new PistonProblem('Messages are JSON objects')
+  throw new PistonProblem('Messages must be JSON objects')
 }

@@ -19,7 +19,7 @@ import { CLOSE, type CloseReason, type ConnectMessage, connectMessage } from './
 import { type PistonOutput, pistonText } from './response.ts'
 
 export interface PistonConnectOptions {
-  readonly desk: Pick<
+  readonly service: Pick<
     SnippetService,
     'languages' | 'isAwaited' | 'settled' | 'submit' | 'watch' | 'listenOutput' | 'cancel'
   >
@@ -29,9 +29,9 @@ export interface PistonConnectOptions {
   /** The caller of a request, and the instance in which it makes tasks. */
   readonly scopeOf: (request: WebSocketRequest) => CallScope
   readonly limits?: PistonLimits
-  /** For the first message. */
+  /** The time limit for the first message. */
   readonly initMs?: number
-  /** For how long a client may leave what was sent to it unread. */
+  /** How long a client may leave sent messages unread. */
   readonly stallMs?: number
 }
 
@@ -40,8 +40,8 @@ export type ConnectTools = Required<PistonConnectOptions>
 type StageName = 'compile' | 'run'
 
 /**
- * One client in front of one program, in the words of Piston. A stage is told when it begins; that the one which is typed to
- * has begun shows by its taking something that does nothing to it.
+ * One client and one program, in the protocol of Piston. The client is notified when a stage begins; the session knows
+ * that the stage with input has begun when it accepts an empty input.
  */
 const KNOCK: InputEvent = { kind: 'resize', size: { rows: 24, columns: 80 } }
 const COMPILED: PistonEnd = { code: 0, signal: null, message: null, status: null }
@@ -51,10 +51,10 @@ export class ConnectSession {
   readonly #tools: ConnectTools
   readonly #scope: CallScope
   readonly #out = pistonText()
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   readonly #left = new AbortController()
   #isBegun = false
-  #order: PistonRequest | undefined
+  #request: PistonRequest | undefined
   #id: string | undefined
   #stage: StageName | undefined
   #end: SnippetStatus | undefined
@@ -71,7 +71,7 @@ export class ConnectSession {
     this.#typed = new TypedInput({
       input: (operation, event) => tools.input(scope.caller, operation, event),
       failed: (error) => this.#refuse(error),
-      tooMuch: () => this.#refuse(new PistonProblem('Too much was typed ahead')),
+      tooMuch: () => this.#refuse(new PistonProblem('The program has not read its input: too much is waiting')),
     })
     this.#output = new PacedOutput({
       socket,
@@ -81,11 +81,11 @@ export class ConnectSession {
       emptied: () => this.#endIfOver(),
     })
     this.#forgetInit = tools.clock.after(tools.initMs, () => this.#close('initializationTimeout'))
-    socket.on('message', (data) => this.#hear(data))
+    socket.on('message', (data) => this.#receive(data))
     socket.once('close', () => this.#gone())
   }
 
-  #hear(data: RawData): void {
+  #receive(data: RawData): void {
     if (this.#isClosed || this.#end !== undefined) return
     try {
       const message = connectMessage(messageBytes(data).toString())
@@ -115,16 +115,16 @@ export class ConnectSession {
   }
 
   async #start(body: unknown): Promise<void> {
-    const { desk, limits } = this.#tools
-    const offers = await offersFor(body, desk, this.#left.signal)
+    const { service, limits } = this.#tools
+    const offers = await offersFor(body, service, this.#left.signal)
     if (this.#isClosed) return
-    this.#order = readExecute(body, { offers, isAwaited: desk.isAwaited, instance: this.#scope.instance, limits })
-    await this.#submit(this.#order)
+    this.#request = readExecute(body, { offers, isAwaited: service.isAwaited, instance: this.#scope.instance, limits })
+    await this.#submit(this.#request)
   }
 
   async #submit({ request, runtime }: PistonRequest): Promise<void> {
-    const { desk, input } = this.#tools
-    const status = await desk.submit(
+    const { service, input } = this.#tools
+    const status = await service.submit(
       this.#scope,
       { ...request, stdin: undefined, interactive: { pty: undefined } },
       'process',
@@ -132,19 +132,19 @@ export class ConnectSession {
     this.#id = status.id
     if (this.#isClosed) return endProgram(this.#scope, status.id, this.#tools)
     this.#send({ type: 'runtime', language: runtime.language, version: runtime.version })
-    this.#output.from(desk.listenOutput(this.#scope, status.id, () => this.#output.print()))
+    this.#output.from(service.listenOutput(this.#scope, status.id, () => this.#output.print()))
     void input(this.#scope.caller, status.id, KNOCK).then(
       () => this.#runs(),
-      () => {}, // it is over already, and that will be told
+      () => {}, // the task has ended, and the watcher gets its end
     )
-    this.#unwatch = desk.watch(this.#scope, status.id, {
-      told: (news) => this.#tell(news),
+    this.#unwatch = service.watch(this.#scope, status.id, {
+      changed: (status) => this.#notify(status),
       failed: (error) => this.#refuse(error),
     })
     this.#typed.accepted(status.id)
   }
 
-  #tell(status: SnippetStatus): void {
+  #notify(status: SnippetStatus): void {
     if (this.#isClosed) return
     if (isOver(status)) {
       this.#end = status
@@ -153,10 +153,13 @@ export class ConnectSession {
   }
 
   get #isCompiled(): boolean {
-    return this.#order?.runtime.offer.compiled === true
+    return this.#request?.runtime.offer.compiled === true
   }
 
-  /** The stage that is typed to is there, unless it was the end of it all that answered: then nothing more is printed either. */
+  /**
+   * The stage with input has started. If the answer came because the task has ended, `isEnded` is true and nothing is
+   * sent.
+   */
   #runs(): void {
     if (this.#isClosed || this.#output.isEnded !== false || this.#stage === 'run') return
     this.#output.print() // output of the compiler is sent before its end
@@ -187,7 +190,7 @@ export class ConnectSession {
     if (last === undefined) return this.#refuse(new PistonProblem(status.what ?? 'it did not run', 500))
     this.#enter(this.#isCompiled ? 'compile' : 'run')
     if (last.name !== 'compile') this.#enterRun(endOf(stages.find(({ name }) => name === 'compile')))
-    for (const told of this.#out.rest(status.result)) this.#socket.send(dataMessage(told))
+    for (const output of this.#out.rest(status.result)) this.#socket.send(dataMessage(output))
     this.#send({ type: 'exit', stage: this.#stage, ...stageEnd(last) })
     this.#close('completed')
   }

@@ -20,10 +20,10 @@ const OFFERED = [
   { name: 'interactive', value: 'yes' },
 ]
 
-/** The door on a real server, and a worker that does what the test says. */
+/** The door on a real server, and a worker that the test controls. */
 async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
   const clock = manualClock()
-  const { engine, desk } = await snippetsGrid({ clock })
+  const { engine, service } = await snippetsGrid({ clock })
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
@@ -35,7 +35,7 @@ async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
     log: silentLog,
   })
   const sockets = [
-    interactiveDoor({ scopeOf: () => LOCAL_SCOPE, desk, input: engine.input, clock, graceMs: 10, ...more }),
+    interactiveDoor({ scopeOf: () => LOCAL_SCOPE, service, input: engine.input, clock, graceMs: 10, ...more }),
   ]
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   onTestFinished(() => server.close(0))
@@ -48,7 +48,7 @@ async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
     input: (_, input) => void inputs.push(input),
     begin() {},
     order() {},
-    over() {},
+    close() {},
   }
   engine.workers.register({ worker: 'w1', slots: 1, properties: OFFERED }, session)
   const socket = new WebSocket(`ws://${server.address}/api/v1/tasks/interactive`)
@@ -63,7 +63,7 @@ async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
   return { engine, clock, socket, lease, inputs, messages, stopped: stopped.promise }
 }
 
-test('a client that does not read is cut, and its program is ended', async () => {
+test('a client that does not read is disconnected, and its task is cancelled', async () => {
   const { engine, clock, socket, lease, stopped } = await doorWith({ stallMs: 50 })
   socket.pause()
   let isStopped = false
@@ -77,7 +77,7 @@ test('a client that does not read is cut, and its program is ended', async () =>
   expect(await stopped).toBe('cancelled')
 })
 
-test('who types more than is read is sent away, and the program is ended', async () => {
+test('a client that sends more input than is read is closed with 1013, and its task is cancelled', async () => {
   const { clock, socket, messages, stopped } = await doorWith()
   for (let i = 0; i < 20; i++) socket.send(Buffer.alloc(64 * 1024))
   const [code] = await once(socket, 'close')
@@ -87,7 +87,7 @@ test('who types more than is read is sent away, and the program is ended', async
   expect(await stopped).toBe('cancelled')
 })
 
-test('what was typed too late is no mistake: the end is told', async () => {
+test('input after the end is ignored, and the end is sent', async () => {
   const { engine, socket, lease, messages } = await doorWith()
   const { attemptId } = lease
   const result = commandResultToProto(ran(stage('all of it', { exitCode: 3, cause: 'exit' })))

@@ -2,7 +2,7 @@ import { silentLog } from '../../../base/log.ts'
 import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
 import { type InteractiveDoorOptions, InteractiveSession, type InteractiveTools } from './session.ts'
 
-/** A program that is typed to travels in the first message, with its files. */
+/** The first message contains an interactive program with its files. */
 const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
 
 /** Runs a program with live input: one WebSocket per program. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INPUT_SIGNALS, type InputEvent, MOST_TERMINAL_LINES } from '../../../model/live-input.ts'
 import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
-import { checked } from '../../http/snippets/read-task.ts'
+import { checked } from '../../http/snippets/request.ts'
 import { OUTPUT_FORMS, type OutputForm } from '../printed.ts'
 
 const lines = z.number().int().min(1).max(MOST_TERMINAL_LINES)
@@ -37,16 +37,16 @@ export function startMessage(text: string): StartMessage {
 }
 
 export function typedMessage(text: string): InputEvent {
-  const said = checked(inputBody, jsonIn(text))
-  switch (said.type) {
+  const message = checked(inputBody, jsonIn(text))
+  switch (message.type) {
     case 'stdin':
-      return { kind: 'bytes', bytes: Buffer.from(said.data, said.encoding ?? 'utf8') }
+      return { kind: 'bytes', bytes: Buffer.from(message.data, message.encoding ?? 'utf8') }
     case 'eof':
       return { kind: 'end' }
     case 'resize':
-      return { kind: 'resize', size: { rows: said.rows, columns: said.columns } }
+      return { kind: 'resize', size: { rows: message.rows, columns: message.columns } }
     case 'signal':
-      return { kind: 'signal', signal: said.signal }
+      return { kind: 'signal', signal: message.signal }
   }
 }
 
@@ -54,6 +54,6 @@ function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiProblem('notJson', 'Messages are JSON objects; frames of bytes are what is typed')
+    throw new ApiProblem('notJson', 'Text messages must be JSON objects; binary messages are standard input')
   }
 }

@@ -2,7 +2,7 @@ import type { StageResult } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import { durationText } from '../../amount-text.ts'
 
-/** How it ended; what it printed has been told already. */
+/** The end of the program; its output was sent before. */
 export function exitMessage({ id, state, result, verdict, what }: SnippetStatus): object {
   const last = result?.stages.at(-1)
   return {

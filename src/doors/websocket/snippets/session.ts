@@ -7,7 +7,7 @@ import type { CallScope } from '../../../services/instances/call-scope.ts'
 import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import type { WebSocketRequest } from '../../http/server/web-sockets.ts'
-import { readTask } from '../../http/snippets/read-task.ts'
+import { readTask } from '../../http/snippets/request.ts'
 import { endProgram } from '../end-program.ts'
 import { PacedOutput } from '../paced-output.ts'
 import { type OutputFrame, type OutputFrames, outputFrames } from '../printed.ts'
@@ -16,17 +16,17 @@ import { type StartMessage, startMessage, typedMessage } from './request.ts'
 import { exitMessage } from './response.ts'
 
 export interface InteractiveDoorOptions {
-  readonly desk: Pick<SnippetService, 'submit' | 'watch' | 'listenOutput' | 'cancel'>
+  readonly service: Pick<SnippetService, 'submit' | 'watch' | 'listenOutput' | 'cancel'>
   readonly input: Engine['input']
   readonly clock: Clock
   readonly log?: Log
   /** The caller of a request, and the instance in which it makes tasks. */
   readonly scopeOf: (request: WebSocketRequest) => CallScope
-  /** For the first message. */
+  /** The time limit for the first message. */
   readonly startMs?: number
   /** Wall time of a program, unless its caller sets one. */
   readonly wallMs?: number
-  /** For how long a client may leave what was sent to it unread. */
+  /** How long a client may leave sent messages unread. */
   readonly stallMs?: number
   /** How long a program runs on after its client has disconnected. */
   readonly graceMs?: number
@@ -34,20 +34,20 @@ export interface InteractiveDoorOptions {
 
 export type InteractiveTools = Required<InteractiveDoorOptions>
 
-/** As WebSockets have it. */
+/** Close codes of WebSockets (RFC 6455, 7.4). */
 const CLOSE = { normal: 1000, policy: 1008, bug: 1011, later: 1013 } as const
 
 /** Invalid messages in a row after which the client is disconnected. */
 const MOST_WRONG = 20
-/** One client in front of one program, from its first message to the program's end. */
+/** One client and its program, from the first message to the program's end. */
 export class InteractiveSession {
   readonly #socket: WebSocket
   readonly #tools: InteractiveTools
   readonly #scope: CallScope
-  #begun = false
+  #hasBegun = false
   #id: string | undefined
   #wrong = 0
-  #told: SnippetState | undefined
+  #sentState: SnippetState | undefined
   #hasStarted = false
   #end: SnippetStatus | undefined
   #out: OutputFrames = outputFrames('utf8')
@@ -64,7 +64,8 @@ export class InteractiveSession {
     this.#typed = new TypedInput({
       input: (operation, event) => tools.input(scope.caller, operation, event),
       failed: (error) => this.#refuse(error),
-      tooMuch: () => this.#refuse(new ApiProblem('tooLarge', 'Too much was typed ahead')),
+      tooMuch: () =>
+        this.#refuse(new ApiProblem('tooLarge', 'The program has not read its input: too much is waiting')),
     })
     this.#output = new PacedOutput({
       socket,
@@ -74,17 +75,17 @@ export class InteractiveSession {
       emptied: () => this.#endIfOver(),
     })
     this.#forgetStart = tools.clock.after(tools.startMs, () =>
-      this.#refuse(new ApiProblem('invalid', 'The first message did not come in time')),
+      this.#refuse(new ApiProblem('invalid', 'The first message did not arrive in time')),
     )
-    socket.on('message', (data, isBinary) => this.#hear(data, isBinary))
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary))
     socket.once('close', () => this.#gone())
   }
 
-  #hear(data: RawData, isBinary: boolean): void {
+  #receive(data: RawData, isBinary: boolean): void {
     if (this.#isClosed || this.#end !== undefined) return
     try {
       const bytes = messageBytes(data)
-      if (!this.#begun) return this.#begin(isBinary, bytes)
+      if (!this.#hasBegun) return this.#begin(isBinary, bytes)
       this.#typed.give(isBinary ? { kind: 'bytes', bytes } : typedMessage(bytes.toString()))
     } catch (error) {
       this.#complain(error)
@@ -92,10 +93,10 @@ export class InteractiveSession {
   }
 
   #begin(isBinary: boolean, bytes: Buffer): void {
-    this.#begun = true
+    this.#hasBegun = true
     this.#forgetStart()
     try {
-      if (isBinary) throw new ApiProblem('invalid', 'The first message must say what to run')
+      if (isBinary) throw new ApiProblem('invalid', 'The first message must be the program to run')
       const start = startMessage(bytes.toString())
       this.#out = outputFrames(start.form)
       void this.#submit(this.#requestOf(start)).catch((error: unknown) => this.#refuse(error))
@@ -108,26 +109,26 @@ export class InteractiveSession {
     const { wallMs } = this.#tools
     const request = readTask(task, this.#scope.instance)
     if (request.idempotencyKey !== undefined)
-      throw new ApiProblem('invalid', 'idempotencyKey: whoever types to a program starts it')
+      throw new ApiProblem('invalid', 'idempotencyKey: not allowed for interactive runs, which always start a new task')
     if (request.stdin !== undefined) this.#typed.give({ kind: 'bytes', bytes: request.stdin })
     const runLimits = { wallMs, ...request.runLimits }
     return { ...request, stdin: undefined, runLimits, interactive: { pty: terminal } }
   }
 
   async #submit(request: SnippetRequest): Promise<void> {
-    const { desk } = this.#tools
-    const status = await desk.submit(this.#scope, request)
+    const { service } = this.#tools
+    const status = await service.submit(this.#scope, request)
     this.#id = status.id
     if (this.#isClosed) return this.#leave(status.id)
-    this.#output.from(desk.listenOutput(this.#scope, status.id, () => this.#output.print()))
-    this.#unwatch = desk.watch(this.#scope, status.id, {
-      told: (news) => this.#tell(news),
+    this.#output.from(service.listenOutput(this.#scope, status.id, () => this.#output.print()))
+    this.#unwatch = service.watch(this.#scope, status.id, {
+      changed: (status) => this.#notify(status),
       failed: (error) => this.#refuse(error),
     })
     this.#typed.accepted(status.id)
   }
 
-  #tell(status: SnippetStatus): void {
+  #notify(status: SnippetStatus): void {
     if (this.#isClosed) return
     if (isOver(status)) {
       this.#end = status
@@ -135,8 +136,8 @@ export class InteractiveSession {
       return
     }
     const { id: taskId, state, version, worker } = status
-    if (state !== this.#told) this.#send(JSON.stringify({ type: 'state', taskId, status: state }))
-    this.#told = state
+    if (state !== this.#sentState) this.#send(JSON.stringify({ type: 'state', taskId, status: state }))
+    this.#sentState = state
     if (state !== 'executing' || this.#hasStarted) return
     this.#hasStarted = true
     this.#send(JSON.stringify({ type: 'started', taskId, version, worker }))
@@ -165,9 +166,9 @@ export class InteractiveSession {
     if (this.#isClosed) return
     const problem = problemOf(error)
     if (problem === undefined) this.#tools.log.error({ err: error }, 'interactive session failed')
-    const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
-    this.#send(JSON.stringify({ type: 'error', ...problemBody(told) }))
-    const isLater = told.retryAfterMs !== undefined
+    const sent = problem ?? new ApiProblem('bug', 'Internal error; see the log of the server')
+    this.#send(JSON.stringify({ type: 'error', ...problemBody(sent) }))
+    const isLater = sent.retryAfterMs !== undefined
     this.#finish(problem === undefined ? CLOSE.bug : isLater ? CLOSE.later : CLOSE.policy)
   }
 

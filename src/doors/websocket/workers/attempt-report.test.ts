@@ -18,7 +18,7 @@ function reported(message: Partial<ResultMessage>, more: Partial<typeof given> =
   return { outcome, stage: result && commandResultFromProto(result, 'sha256').stages[0] }
 }
 
-describe('what a worker says', () => {
+describe('result message of a socket worker', () => {
   test.each([
     ['that it went well', { success: true, exitCode: 0 }, { cause: 'ok', exitCode: 0 }],
     ['that it went well, and no code', { success: true }, { cause: 'ok', exitCode: 0 }],
@@ -37,7 +37,7 @@ describe('what a worker says', () => {
       { success: false, exitCode: 137, cause: 'out-of-memory' as const },
       { cause: 'out-of-memory', exitCode: 137 },
     ],
-  ])('%s is a result', (_, message, stage) => {
+  ])('the report "%s" is a result', (_, message, stage) => {
     const told = reported(message)
     expect(told.outcome).toEqual({ kind: 'result', succeeded: stage.cause === 'ok' })
     expect(told.stage).toMatchObject({ name: 'run', ...stage })
@@ -47,7 +47,7 @@ describe('what a worker says', () => {
     ['failed, and how is not told', { success: false, error: 'no such compiler' }, /no such compiler/],
     ['failed with the code for success', { success: false, exitCode: 0 }, /could not run it/],
     ['nothing of how it ended', { output: 'x' }, /does not say/],
-  ])('%s is a fault of the worker', (_, message, what) => {
+  ])('the report "%s" is a fault of the worker', (_, message, what) => {
     const { outcome, stage } = reported(message)
     expect(outcome).toMatchObject({ kind: 'fault', what: expect.stringMatching(what) })
     expect(stage).toBeUndefined()
@@ -57,13 +57,13 @@ describe('what a worker says', () => {
     [{ success: false, exitCode: -1, executionTime: '2s' }, 124],
     [{ success: false, exitCode: 137, executionTime: '2.001s' }, 137],
     [{ success: false, executionTime: 3 }, 124],
-  ])('%o took all the time that there was, and failed for it', (message, exitCode) => {
+  ])('%o used its whole wall time and failed: a timeout', (message, exitCode) => {
     const { outcome, stage } = reported(message)
     expect(outcome).toEqual({ kind: 'timeout' })
     expect(stage).toMatchObject({ cause: 'timeout', exitCode })
   })
 
-  test('that it went well counts, however long it took', () => {
+  test('a success is a result, however long it took', () => {
     expect(reported({ success: true, executionTime: '9s' }).outcome).toEqual({ kind: 'result', succeeded: true })
   })
 
@@ -74,18 +74,18 @@ describe('what a worker says', () => {
     [undefined, 700],
     ['a while', 700],
     ['-1s', 700],
-  ])('it took %s: that is %i ms', (executionTime, wallMs) => {
+  ])('an executionTime of %s gives %i ms', (executionTime, wallMs) => {
     expect(reported({ success: true, executionTime }).stage?.usage.wallMs).toBe(wallMs)
   })
 
-  test('more than is wanted of the output is left out, and counted', () => {
+  test('output above outputBytes is cut, and counted', () => {
     const { stage } = reported({ success: true, output: '0123456789abc', error: null })
     expect(stage?.stdout).toMatchObject({ droppedBytes: 3, droppedAt: 10 })
     expect(Buffer.from(stage?.stdout.inline ?? []).toString()).toBe('0123456789')
     expect(stage?.stderr).toMatchObject({ droppedBytes: 0, droppedAt: 0 })
   })
 
-  test('of what was cancelled is only that it stopped', () => {
+  test('the report of a cancelled attempt is only that it stopped', () => {
     expect(reported({ success: true, exitCode: 0 }, { isCancelled: true }).outcome).toEqual({ kind: 'stopped' })
   })
 })

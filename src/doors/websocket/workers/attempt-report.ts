@@ -61,18 +61,18 @@ function endOf({ success, exitCode, cause }: ResultMessage, { wallMs, limitMs }:
   return failed(code)
 }
 
-/** As `timeout` has it. */
+/** The exit code of timeout(1). */
 const TIMED_OUT = 124
 const SIGNALLED = 128
 
-/** Less than 0 is a signal in some languages' libraries; −1 stands for anything that is not an exit. */
+/** A negative exit code is a signal in some languages' libraries. −1 stands for anything that is not an exit. */
 function failed(code: number): End {
   const signal = Object.entries(constants.signals).find(([, number]) => number === -code)?.[0]
   if (code < -1 && signal !== undefined) return { cause: 'signal', exitCode: SIGNALLED - code, signal }
   return { cause: 'exit', exitCode: code > 0 && code <= 255 ? code : 1, signal: undefined }
 }
 
-/** Times that a worker does not report, or reports unreadably, are measured here. */
+/** A time that a worker does not report, or that cannot be parsed, is measured here. */
 function wallTime({ executionTime }: ResultMessage, measuredMs: number): number {
   if (typeof executionTime === 'number') return Math.max(0, executionTime) * 1000
   return (executionTime == null ? undefined : durationIn(executionTime)) ?? Math.max(0, measuredMs)

@@ -8,7 +8,7 @@ import { closeReason, SocketWorker, type SocketWorkersTools, type WebSocketWorke
 const NEVER = new AbortController().signal
 const CLOSE = { goingAway: 1001, policy: 1008, bug: 1011 } as const
 
-/** Workers that speak the WebSocket protocol: the first heartbeat registers, and tasks are pushed to free slots. */
+/** Workers of the WebSocket protocol: the first heartbeat registers, and tasks are pushed to free slots. */
 export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketWorkersOptions): WebSocketRoute {
   const door: SocketWorkersTools = {
     log: silentLog,
@@ -29,9 +29,9 @@ export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketW
       })
       ending.addEventListener('abort', sendAway, { once: true })
       socket.on('message', (data) => {
-        if (socket.readyState !== socket.OPEN) return // it was told to go, and nothing it says counts any more
+        if (socket.readyState !== socket.OPEN) return // the session was closed: later messages are ignored
         try {
-          worker.hear(workerMessage(String(data)))
+          worker.receive(workerMessage(String(data)))
         } catch (error) {
           refuse(socket, error, log)
         }

@@ -10,13 +10,14 @@ export interface AttemptLabel {
 }
 
 /**
- * The tasks that a worker was given over this socket, by the id of the task. A task has one attempt at a time, so
- * without a label the worker means the attempt that it holds; with a label that attempt, or one that it held before.
+ * The tasks that were sent to a worker over this socket, by the id of the task. A task has one attempt at a time. So a
+ * message without a label refers to the attempt that the worker holds; one with a label refers to that attempt or to an
+ * earlier one.
  */
 export class GivenTasks {
   readonly #given = new Map<string, GivenTask>()
   readonly #taskIds = new Map<string, string>()
-  /** By the id of the attempt. */
+  /** Keyed by the id of the attempt. */
   readonly #former = new Map<string, GivenTask>()
 
   give(task: GivenTask): void {
@@ -34,7 +35,7 @@ export class GivenTasks {
     return this.#given.get(this.#taskIds.get(attemptId) ?? '')
   }
 
-  /** Its result is here. */
+  /** The worker has sent the result. */
   done(taskId: string): void {
     const task = this.#given.get(taskId)
     if (task === undefined) return
@@ -43,7 +44,7 @@ export class GivenTasks {
     task.giveUpCorrection?.()
   }
 
-  /** The attempt was given to another worker, or was dropped. */
+  /** The attempt was assigned to another worker, or was discarded. */
   lose(taskId: string): void {
     const task = this.#given.get(taskId)
     if (task === undefined) return
@@ -53,7 +54,7 @@ export class GivenTasks {
     if (this.#former.size > MOST_FORMER && oldest !== undefined) this.#former.delete(oldest)
   }
 
-  /** The attempt, once: for the first report of an attempt that the worker lost. */
+  /** Returns an attempt that the worker has lost, for its first report; undefined for later reports. */
   takeFormer(taskId: string, label: AttemptLabel): GivenTask | undefined {
     for (const task of this.#former.values()) {
       if (task.taskId !== taskId || !isMeant(task, label)) continue

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { STAGE_CAUSES } from '../../../model/command-task.ts'
 
 /**
- * The messages of a worker: `heartbeat` and `result`, and two more that it may do without. Only what is needed must be
- * there, and what is not known is passed over: workers are written by others, in languages where an empty list is null.
+ * The messages of a worker: `heartbeat`, `result` and two optional ones. Only necessary fields are required, and
+ * unknown fields are ignored: other people write workers, some in languages that encode an empty list as null.
  */
 const name = z
   .string()
   .max(200)
-  .regex(/^[^\p{Cc}]+$/u, 'must have some characters, and none that control')
+  .regex(/^[^\p{Cc}]+$/u, 'must not be empty or contain control characters')
 const taskId = z.string().min(1).max(300)
-/** Ours: of the `execute` message, echoed. */
+/** Our extension: the value of the `execute` message, which the worker echoes. */
 const label = { attempt: z.int().nullish(), fencing: z.string().max(50).nullish() }
 const text = z.string().nullish()
 const amount = z.number().nonnegative().nullish()
@@ -23,11 +23,11 @@ const heartbeat = z.object({
     .nullish()
     .transform((load) => load ?? undefined),
   capabilities: z.array(name.max(100)).max(200).nullish(),
-  /** Ours: how it sees itself. `draining` is a wish to be given no more. */
+  /** An extension: the state that the worker reports. `draining`: it accepts no more tasks. */
   status: z.string().max(50).nullish(),
-  /** Ours: the ids of all that it runs. */
+  /** Our extension: the ids of all tasks that the worker runs. */
   running: z.array(taskId).max(10_000).nullish(),
-  /** Ours: which words that the protocol does not have it understands. */
+  /** Our extension: the extensions of the protocol that the worker supports. */
   extensions: z.array(z.string().max(50)).max(50).nullish(),
 })
 
@@ -40,7 +40,7 @@ const result = z.object({
   error: text,
   exitCode: z.int().nullish(),
   executionTime: z.union([z.string().max(50), z.number()]).nullish(),
-  /** Ours: why it ended, where that is not to be seen from the exit code. */
+  /** Our extension: the cause of the end, where the exit code does not show it. */
   cause: z.enum(STAGE_CAUSES).nullish(),
 })
 
@@ -52,7 +52,7 @@ const output = z.object({
   ...label,
   stream: z.enum(['stdout', 'stderr']),
   data: z.string(),
-  /** Where it begins in its stream, in bytes. */
+  /** Offset of the piece in its stream, in bytes. */
   offset: z.int().nonnegative().nullish(),
 })
 
@@ -63,14 +63,14 @@ export type ResultMessage = z.output<typeof result>
 export type OutputMessage = z.output<typeof output>
 export type WorkerMessage = SocketHeartbeat | ResultMessage | z.output<typeof accepted> | OutputMessage
 
-/** An unreadable message: its connection ends with the reason. */
+/** A message that cannot be decoded: the connection is closed with the reason. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage'
 }
 
-/** A field of a message has the wrong type. The worker is answered, and its connection goes on. */
+/** A field of a message has the wrong type. The server answers the worker, and the connection stays open. */
 export interface MistypedField {
-  /** The type of the message; undefined when that is the field. */
+  /** The type of the message; undefined when the type field itself is wrong. */
   readonly refused: string | undefined
   readonly taskId: string | undefined
   /** `load.cpuUsage` */
@@ -79,29 +79,32 @@ export interface MistypedField {
 }
 
 export interface ReadMessage {
-  /** Undefined for a type that is not known here, and for a message that cannot be used without the field. */
+  /** Undefined for an unknown type, and for a message that cannot be used without the field. */
   readonly message: WorkerMessage | undefined
   readonly mistyped: MistypedField | undefined
 }
 
-/** A heartbeat proves that its worker lives, so it counts without a mistyped field; all else would change its meaning. */
+/**
+ * A heartbeat proves that its worker is alive, so it is accepted without the mistyped field. Other messages would
+ * change their meaning.
+ */
 const NEEDED_OF_HEARTBEAT = ['clientId', 'type']
 
 export function workerMessage(bytes: string): ReadMessage {
-  const said = parsed(bytes)
-  if (typeof said !== 'object' || said === null || Array.isArray(said) || !('type' in said))
+  const sent = parsed(bytes)
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent) || !('type' in sent))
     throw new UnreadableMessage('a message is a JSON object with a type')
-  const { type } = said
+  const { type } = sent
   if (typeof type !== 'string') return { message: undefined, mistyped: mistypedType }
   if (!Object.hasOwn(SCHEMAS, type)) return { message: undefined, mistyped: undefined }
   const schema = SCHEMAS[type as keyof typeof SCHEMAS]
-  const { data, error } = schema.safeParse(said)
+  const { data, error } = schema.safeParse(sent)
   if (error === undefined) return { message: data, mistyped: undefined }
   const fields = error.issues.map(({ path }) => fieldIn(path))
-  const mistyped = mistypedIn(said, { type, field: fields[0] ?? '', problem: error.issues[0]?.message })
+  const mistyped = mistypedIn(sent, { type, field: fields[0] ?? '', problem: error.issues[0]?.message })
   if (type !== 'heartbeat' || fields.some((field) => NEEDED_OF_HEARTBEAT.includes(field)))
     return { message: undefined, mistyped }
-  return { message: heartbeat.safeParse(without(said, fields)).data, mistyped }
+  return { message: heartbeat.safeParse(without(sent, fields)).data, mistyped }
 }
 
 const mistypedType: MistypedField = {
@@ -111,7 +114,7 @@ const mistypedType: MistypedField = {
   message: 'type: must be a string',
 }
 
-/** Within `load` each field counts for itself. */
+/** Within `load` each field is reported by its own name. */
 const fieldIn = ([name, inner]: readonly PropertyKey[]): string =>
   name === 'load' && inner !== undefined ? `load.${String(inner)}` : String(name)
 
@@ -121,15 +124,15 @@ interface Problem {
   readonly problem: string | undefined
 }
 
-const mistypedIn = (said: object, { type, field, problem }: Problem): MistypedField => ({
+const mistypedIn = (sent: object, { type, field, problem }: Problem): MistypedField => ({
   refused: type,
-  taskId: 'taskId' in said && typeof said.taskId === 'string' ? said.taskId.slice(0, 300) : undefined,
+  taskId: 'taskId' in sent && typeof sent.taskId === 'string' ? sent.taskId.slice(0, 300) : undefined,
   field,
   message: `${type}.${field}: ${problem}`,
 })
 
-function without(said: object, fields: readonly string[]): object {
-  const left = new Map(Object.entries(said).filter(([name]) => !fields.includes(name)))
+function without(sent: object, fields: readonly string[]): object {
+  const left = new Map(Object.entries(sent).filter(([name]) => !fields.includes(name)))
   const load: unknown = left.get('load')
   if (typeof load === 'object' && load !== null)
     left.set('load', Object.fromEntries(Object.entries(load).filter(([name]) => !fields.includes(`load.${name}`))))

@@ -12,7 +12,7 @@ export interface GivenTask {
   readonly taskId: string
   readonly attemptId: string
   readonly attempt: number
-  /** The name of the run stage; a worker of this protocol compiles by itself, and says nothing of it. */
+  /** The name of the run stage; a worker of this protocol compiles by itself, and does not report it. */
   readonly limits: Limits
   /** On the monotonic clock. */
   readonly sentAt: number
@@ -28,12 +28,15 @@ export interface ExecuteMessage {
   readonly language: string
   readonly code: string
   readonly resourceLimit: { readonly timeout?: string; readonly memory?: string; readonly cpu?: string }
-  /** Ours: a worker may echo one of them, or both, in its messages about the task, to name the attempt that it means. */
+  /**
+   * Our extension: a worker may echo one of them, or both, in its messages about the task, to name the attempt that it
+   * means.
+   */
   readonly attempt: number
   readonly fencing: string
 }
 
-/** Throws for a task that cannot be said in the words of the protocol. */
+/** Throws for a task that the protocol cannot express. */
 export function executeMessage(lease: TaskLease): { readonly message: ExecuteMessage; readonly limits: Limits } {
   const { attemptId, attempt, operation, origin, spec } = lease
   if (!COMMAND_ORIGINS.some((one) => one === origin)) throw notForThese(`a task from ${origin}`)
@@ -61,6 +64,6 @@ export function executeMessage(lease: TaskLease): { readonly message: ExecuteMes
 /** Whole numbers, as in the protocol: readers may not accept fractions. */
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / 1e6))}MB`
 
-/** The scheduler does not offer it any; if it happens, another worker is tried. */
+/** The scheduler does not assign such tasks to the worker. If it happens, another worker is tried. */
 const notForThese = (what: string): FaultError =>
   new FaultError({ kind: 'unavailable', what: `a worker that runs snippets only was given ${what}` })

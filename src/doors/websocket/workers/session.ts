@@ -2,9 +2,9 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
-import type { LocalWorkerService } from '../../../engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../../engine/workers/worker-service.ts'
 import type { AttemptReport, TaskLease, WorkerOrder, WorkerSession } from '../../../engine/workers/worker-session.ts'
-import { refuseLease } from '../../../services/workers/lease-messages.ts'
+import { refuseLease } from '../../../services/workers/leases.ts'
 import { attemptReport } from './attempt-report.ts'
 import { GivenTasks } from './given-tasks.ts'
 import type {
@@ -27,35 +27,35 @@ import {
 } from './worker-offer.ts'
 
 export interface WebSocketWorkersOptions {
-  readonly desk: LocalWorkerService
+  readonly service: LocalWorkerService
   readonly clock: Clock
   readonly log?: Log
-  /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */
+  /** Aborted when the server is about to stop: its workers are disconnected, but do not count as lost. */
   readonly ending?: AbortSignal
-  /** The name here of a language that a worker may know by another name; as it is said unless given. */
+  /** Maps the name that a worker uses for a language to the name here; unchanged unless given. */
   readonly canonical?: CanonicalName
-  /** Without a heartbeat for so long a worker gets no more work; 30 s as the protocol has it. */
+  /** A worker without a heartbeat for this long gets no more tasks; the protocol's default is 30 s. */
   readonly unhealthyAfterMs?: number
-  /** For the first heartbeat. */
+  /** The time limit for the first heartbeat. */
   readonly patienceMs?: number
 }
 
 export type SocketWorkersTools = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
 
-/** Words that a worker understands only if it says so: one that was written from the protocol alone hears nothing else. */
+/** Message types beyond the protocol: sent only to a worker that declares them. */
 const EXTENSIONS = ['accepted', 'cancel', 'drain', 'ack'] as const
 type Extension = (typeof EXTENSIONS)[number]
 
-/** Not one registration for every heartbeat, whatever a worker changes its mind about. */
+/** Minimum interval between two registrations of a worker whose offer changes. */
 const SHORTEST_REGISTRATION_MS = 1000
 
-/** Messages in a row that could not be used. */
+/** Invalid messages in a row after which the worker is disconnected. */
 const MOST_MISTAKES = 20
-/** For a worker to send a readable result after an unreadable one. */
+/** How long the server waits for a readable result after an unreadable one. */
 const CORRECTION_MS = 10_000
 
 const CLOSE = { policy: 1008, tryAgain: 1013 } as const
-/** Close codes of a peer that leaves on purpose: normally, going away, or nothing at all. */
+/** Close codes of a peer that disconnects on purpose: normal, going away, or none. */
 const FAREWELLS = new Set([1000, 1001, 1005])
 
 interface Registered {
@@ -87,14 +87,14 @@ export class SocketWorker {
     this.#socket = socket
   }
 
-  hear({ message, mistyped }: ReadMessage): void {
+  receive({ message, mistyped }: ReadMessage): void {
     if (mistyped !== undefined) this.#answerMistyped(mistyped)
-    if (message !== undefined) this.#hearMessage(message)
+    if (message !== undefined) this.#receiveMessage(message)
     if (mistyped === undefined || message !== undefined) this.#mistakes = 0
     else if (++this.#mistakes >= MOST_MISTAKES) this.#end(CLOSE.policy, mistyped.message)
   }
 
-  #hearMessage(message: WorkerMessage): void {
+  #receiveMessage(message: WorkerMessage): void {
     if (message.type === 'heartbeat') return this.#heartbeat(message)
     if (this.#registered === undefined) return this.#end(CLOSE.policy, 'the first message must be a heartbeat')
     const { worker } = this.#registered
@@ -102,7 +102,7 @@ export class SocketWorker {
     const given = this.#given.get(message.taskId, message)
     if (given === undefined) this.#cancel(message, 'superseded')
     else if (message.type === 'output') this.#output(message, { worker, attemptId: given.attemptId })
-    else if (!this.#door.desk.started(worker, given.attemptId)) this.#lose(given)
+    else if (!this.#door.service.started(worker, given.attemptId)) this.#lose(given)
   }
 
   /**
@@ -128,26 +128,26 @@ export class SocketWorker {
   closed(code: number): void {
     this.#silence?.()
     for (const taskId of this.#given.taskIds) this.#given.get(taskId)?.giveUpCorrection?.()
-    const { desk, ending } = this.#door
+    const { service, ending } = this.#door
     if (this.#registered === undefined || ending.aborted) return // a worker that was disconnected by the server reconnects
     const { worker, session } = this.#registered
-    if (FAREWELLS.has(code)) desk.unregister(worker)
-    else desk.disconnected(worker, session)
+    if (FAREWELLS.has(code)) service.unregister(worker)
+    else service.disconnected(worker, session)
   }
 
   #heartbeat(message: SocketHeartbeat): void {
-    const { desk, clock } = this.#door
+    const { service, clock } = this.#door
     const { clientId } = message
     if (this.#registered !== undefined && this.#registered.worker !== clientId)
-      return this.#end(CLOSE.policy, 'a socket is for one worker, and this one came with another name')
+      return this.#end(CLOSE.policy, 'a connection is for one worker, but this message has another name')
     if (message.extensions) this.#extensions = new Set(EXTENSIONS.filter((one) => message.extensions?.includes(one)))
     const holds = message.running && this.#attemptsIn(message.running, clientId)
     const register = (): boolean => this.#register(message, holds ?? this.#given.attemptIds)
     if (this.#mustRegister(message) && !register()) return
-    // A worker without tasks of ours may still finish a task that was taken from it.
+    // A worker without tasks of this server may still run a task that it has lost.
     const known = { given: this.#given.size, holds: holds ?? undefined, foreign: this.#foreign }
     this.#foreign = foreignUse(message, known)
-    if (!desk.heartbeat(clientId, pulseOf(message, known)) && !register()) return
+    if (!service.heartbeat(clientId, pulseOf(message, known)) && !register()) return
     this.#silence?.()
     this.#silence = clock.after(this.#door.unhealthyAfterMs, () => this.#fellSilent())
     if (this.#extensions.has('ack'))
@@ -162,15 +162,15 @@ export class SocketWorker {
   }
 
   /**
-   * The tasks that the worker reports as running, as attempts: those of this socket, and those that the grid still has
-   * as its own.
+   * Converts the tasks that the worker reports as running to attempts: those sent over this socket, and those that the
+   * engine still assigns to it.
    */
   #attemptsIn(running: readonly string[], worker: string): string[] {
-    const { desk, clock } = this.#door
+    const { service, clock } = this.#door
     return running.flatMap((taskId) => {
       const given = this.#given.get(taskId)
       if (given !== undefined) return [given.attemptId]
-      const held = desk.attemptOf(worker, taskId)
+      const held = service.attemptOf(worker, taskId)
       if (held !== undefined) {
         this.#given.give({ taskId, ...held, limits: {}, sentAt: clock.monotonic(), isCancelled: false })
         return [held.attemptId]
@@ -181,13 +181,13 @@ export class SocketWorker {
   }
 
   #register(message: SocketHeartbeat, running: readonly string[]): boolean {
-    const { desk, canonical, clock } = this.#door
+    const { service, canonical, clock } = this.#door
     const offer = workerOfferOf(message, canonical, this.#registered?.offer)
     const { clientId: worker } = message
     const session = this.#session(worker)
     this.#registered = { worker, offer, session, at: clock.monotonic() }
     try {
-      desk.register(describeSocketWorker(worker, offer, running), session)
+      service.register(describeSocketWorker(worker, offer, running), session)
       return true
     } catch (error) {
       this.#registered = undefined
@@ -209,7 +209,7 @@ export class SocketWorker {
         this.#cancel(given, why)
       },
       order: (order) => this.#order(order),
-      over: () => {
+      close: () => {
         if (this.#registered?.session === session) this.#over(worker)
       },
     }
@@ -218,19 +218,20 @@ export class SocketWorker {
 
   #execute(worker: string, leases: readonly TaskLease[]): void {
     if (this.#socket.readyState !== this.#socket.OPEN) throw new Error('the socket is closed')
-    const { desk, clock } = this.#door
+    const { service, clock } = this.#door
     for (const lease of leases) {
       try {
         const { message, limits } = executeMessage(lease)
-        const said = this.#registered?.offer.languages.get(message.language) ?? message.language
+        const alias = this.#registered?.offer.languages.get(message.language) ?? message.language
         const { attemptId, attempt } = lease
         const { taskId } = message
         this.#given.give({ taskId, attemptId, attempt, limits, sentAt: clock.monotonic(), isCancelled: false })
-        this.#send({ ...message, language: said })
-        // A worker that does not report starts counts as started at once. On its own turn: the engine is not done yet.
-        if (!this.#extensions.has('accepted')) setImmediate(() => desk.started(worker, lease.attemptId))
+        this.#send({ ...message, language: alias })
+        // A worker that does not report starts counts as started at once. Deferred, because the engine has not finished
+        // the assignment yet.
+        if (!this.#extensions.has('accepted')) setImmediate(() => service.started(worker, lease.attemptId))
       } catch (error) {
-        refuseLease(lease, { desk, worker }, error)
+        refuseLease(lease, { service, worker }, error)
       }
     }
   }
@@ -251,16 +252,16 @@ export class SocketWorker {
   }
 
   #report({ worker, given }: { worker: string; given: GivenTask }, report: AttemptReport): void {
-    const { desk, log } = this.#door
+    const { service, log } = this.#door
     const { attemptId } = given
-    desk.finished({ worker, attemptId }, report).then(
+    service.finished({ worker, attemptId }, report).then(
       (taken) => this.#ack(given, taken),
       (error: unknown) => log.error({ worker, attempt: attemptId, err: error }, 'cannot record the result of a worker'),
     )
   }
 
   #output({ stream, data, offset }: OutputMessage, from: { worker: string; attemptId: string }): void {
-    this.#door.desk.output({ ...from, stream, bytes: Buffer.from(data), at: offset ?? undefined })
+    this.#door.service.output({ ...from, stream, bytes: Buffer.from(data), at: offset ?? undefined })
   }
 
   #order(order: WorkerOrder): void {
@@ -269,22 +270,19 @@ export class SocketWorker {
     else if (order === 'shutdown') this.#end(1000, 'no more tasks for this worker')
   }
 
-  /**
-   * Its tasks went to other workers; whether it may reconnect at its next heartbeat depends on the worker that has its
-   * name now.
-   */
+  /** Its tasks were assigned to other workers. Whether it may reconnect depends on the worker that now has its name. */
   #over(worker: string): void {
     this.#registered = undefined
     this.#silence?.()
     for (const taskId of this.#given.taskIds) this.#lose({ taskId })
-    if (this.#door.desk.list().some((other) => other.worker === worker))
+    if (this.#door.service.list().some((other) => other.worker === worker))
       this.#end(CLOSE.policy, 'another worker has registered under this name')
   }
 
   #fellSilent(): void {
     if (this.#registered === undefined) return
     const { worker, session } = this.#registered
-    this.#door.desk.disconnected(worker, session)
+    this.#door.service.disconnected(worker, session)
   }
 
   #lose(task: TaskLabel): void {

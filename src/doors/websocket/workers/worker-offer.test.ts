@@ -24,7 +24,7 @@ test('a worker offers snippets in its languages, and nothing else', () => {
   })
 })
 
-test('what a heartbeat leaves out is as it was', () => {
+test('a field absent from a heartbeat keeps its earlier value', () => {
   const first = workerOfferOf(heartbeat(), asIs)
   expect(sameOffer(first, workerOfferOf({ type: 'heartbeat', clientId: 'w', load: undefined }, asIs, first))).toBe(true)
   expect(sameOffer(first, workerOfferOf(heartbeat({ capabilities: [] }), asIs, first))).toBe(false)
@@ -35,7 +35,7 @@ test.each([
   [0.5, 1],
   [3.9, 3],
   [1e9, 1024],
-])('room for %d at a time is %i slots', (maxConcurrent, slots) => {
+])('maxConcurrent %d gives %i slots', (maxConcurrent, slots) => {
   expect(workerOfferOf(heartbeat({ load: { maxConcurrent } }), asIs).slots).toBe(slots)
 })
 
@@ -59,6 +59,6 @@ test.each<[string, LoadCase]>([
   ['slots that others have taken', { message: load(4, 0), given: 1, expected: 0.75 }],
   ['figures beyond all measure', { message: load(4, 900), given: 0, expected: 1 }],
   ['no figures at all', { message: heartbeat({ load: undefined }), given: 2, expected: 0 }],
-])('%s is a load', (_, { message, given, foreign = 0, expected }: LoadCase) => {
+])('the load is computed for %s', (_, { message, given, foreign = 0, expected }: LoadCase) => {
   expect(pulseOf(message, { given, foreign }).load).toBeCloseTo(expected)
 })

@@ -4,17 +4,17 @@ import { IMAGELESS_PROPERTY } from '../../../model/properties/image-need.ts'
 import { TASK_FORM_PROPERTY } from '../../../model/properties/task-form.ts'
 import type { SocketHeartbeat } from './request.ts'
 
-/** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
+/** No machine runs more tasks at a time; the limit keeps one worker from taking the tasks of the whole grid. */
 const MOST_SLOTS = 1024
 
-/** The fields of a heartbeat that make a registration: when it changes, the worker has to be registered anew. */
+/** The fields of a heartbeat that form a registration. When they change, the worker is registered again. */
 export interface WorkerOffer {
   readonly slots: number
-  /** From the name of a language here to the worker's own word for it. */
+  /** Maps the server's name of a language to the worker's name. */
   readonly languages: ReadonlyMap<string, string>
 }
 
-/** Maps a worker's name of a language to the name here. */
+/** Maps the worker's name of a language to the server's name. */
 export type CanonicalName = (language: string) => string
 
 /** Fields that a heartbeat leaves out are unchanged. */
@@ -27,7 +27,7 @@ export function workerOfferOf(
   return {
     slots: Math.min(MOST_SLOTS, Math.max(1, Math.floor(slots))),
     languages: capabilities
-      ? new Map(capabilities.map((said) => [canonical(said.toLowerCase()), said]))
+      ? new Map(capabilities.map((alias) => [canonical(alias.toLowerCase()), alias]))
       : (before?.languages ?? new Map()),
   }
 }
@@ -35,7 +35,7 @@ export function workerOfferOf(
 export const sameOffer = (one: WorkerOffer, other: WorkerOffer): boolean =>
   one.slots === other.slots &&
   one.languages.size === other.languages.size &&
-  [...one.languages].every(([name, said]) => other.languages.get(name) === said)
+  [...one.languages].every(([name, alias]) => other.languages.get(name) === alias)
 
 export const describeSocketWorker = (
   worker: string,
@@ -53,7 +53,7 @@ export const describeSocketWorker = (
   about: { protocol: 'websocket' },
 })
 
-/** The server's knowledge of the worker. */
+/** The server's state of the worker. */
 export interface Known {
   readonly given: number
   /** The ids of the attempts that its heartbeat lists, if it lists any. */
@@ -62,13 +62,13 @@ export interface Known {
   readonly foreign: number
 }
 
-/** CPU use by programs that are not our tasks. */
+/** CPU use by programs other than the tasks of this server. */
 export const foreignUse = ({ load }: SocketHeartbeat, { given, foreign }: Known): number =>
   given === 0 ? (load?.cpuUsage ?? 0) : Math.min(foreign, load?.cpuUsage ?? 0)
 
 /**
- * How a worker does, from what it says of its machine: the fullest of processors that others use, memory, and slots that
- * others than we have taken. Over 98 % it counts as degraded, and again as sound under 90 %.
+ * Computes the load of a worker from its heartbeat: the maximum of CPU use by other programs, memory use, and slots
+ * that other servers use. A worker that reports `degraded` has a load of 1.
  */
 export function pulseOf(message: SocketHeartbeat, known: Known): WorkerPulse {
   const { load, status } = message

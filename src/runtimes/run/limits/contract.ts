@@ -11,7 +11,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 export function limitsContract(runtime: () => Runtime): void {
   const go = (run: Run): Promise<RunEnd> => runtime().run(run, never)
 
-  /** Skips with the reason where this runtime does not claim it. */
+  /** Skips with the reason where this runtime does not claim the limit. */
   async function keeping(
     context: TestContext,
     keeps: (probe: RuntimeProbe & { works: true }) => boolean,
@@ -23,7 +23,7 @@ export function limitsContract(runtime: () => Runtime): void {
     context.skip(context.task.meta.skipReason)
   }
 
-  test('a file larger than allowed ends it', async () => {
+  test('a file above fileBytes ends the command with the cause file-size', async () => {
     using room = emptyRoom()
     const end = await go(
       runOf(['dd', 'if=/dev/zero', 'of=big', 'bs=1000', 'count=100'], { room, limits: { fileBytes: 50_000 } }),
@@ -31,13 +31,13 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(end).toMatchObject({ cause: 'file-size', exitCode: 153 })
   })
 
-  test('open files are limited', async () => {
+  test('openFiles limits open files', async () => {
     using room = emptyRoom()
     const end = await go(runOf(shell('ulimit -n'), { room, limits: { openFiles: 33 } }))
     expect(text(end.stdout.bytes).trim()).toBe('33')
   })
 
-  test('processor time of all processes together is limited', async () => {
+  test('cpuMs limits the CPU time of all processes together', async () => {
     using room = emptyRoom()
     const burn = 'while :; do :; done'
     const end = await go(
@@ -46,7 +46,7 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(end.cause).toBe('cpu-time')
   })
 
-  test('a command that needs too much memory is ended for that', async () => {
+  test('a command above memoryBytes ends with the cause out-of-memory', async () => {
     using room = emptyRoom()
     // awk doubles a text until the limit is exceeded.
     const argv = ['awk', 'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s; print length(s) }']
@@ -54,7 +54,7 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(end).toMatchObject({ cause: 'out-of-memory' })
   })
 
-  test('a limit that is too small for anything ends nobody but the command', async () => {
+  test('a memory limit too small for any process kills only its command', async () => {
     using room = emptyRoom()
     const started = Promise.withResolvers<void>()
     const hooks = { started: started.resolve }
@@ -67,7 +67,7 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(text((await other).stdout.bytes)).toBe('still here\n')
   })
 
-  test('so many processes and no more', async (context) => {
+  test('pids limits the number of processes', async (context) => {
     await keeping(context, ({ limits }) => limits.pids === 'all', 'the number of processes')
     using room = emptyRoom()
     const few = await go(runOf(shell('sleep 0.1 & sleep 0.1 & wait'), { room, limits: { pids: 8 } }))
@@ -79,11 +79,11 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(end.exitCode).not.toBe(0)
   })
 
-  test('a share of the processors', async (context) => {
+  test('cpus limits the share of the processors', async (context) => {
     await keeping(context, ({ limits }) => limits.cpus === 'all', 'a share of processors')
     using room = emptyRoom()
     const burn = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'
-    const start = realClock.monotonic() // measured by our own clock: a late start message would make it look shorter
+    const start = realClock.monotonic() // not from the start message, which may be late
     const end = await go(runOf(shell(`(${burn}) & (${burn}) & wait`), { room, limits: { cpus: 0.25, wallMs: 25_000 } }))
     const wallMs = realClock.monotonic() - start
     const { cpuUserMs = 0, cpuSystemMs = 0 } = end.usage
@@ -91,7 +91,7 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(cpuUserMs + cpuSystemMs).toBeLessThan(0.4 * wallMs + 100)
   })
 
-  test('who writes more than is borne is ended for it', async () => {
+  test('output above outputFloodBytes ends the command with the cause output-limit', async () => {
     using room = emptyRoom()
     const limits = { outputBytes: 1000, outputFloodBytes: 1_000_000, wallMs: 20_000 }
     const end = await go(runOf(shell('while :; do echo flood; echo flood >&2; done'), { room, limits }))
@@ -108,19 +108,19 @@ export function limitsContract(runtime: () => Runtime): void {
     ],
     ['with temporary files', 'cd "$TMPDIR"; i=0; while :; do i=$((i+1)); head -c 300000 /dev/zero > f$i; done'],
     ['with one large file', 'exec cat /dev/zero > f'],
-  ])('a room that is filled %s is ended for it', async (_, script) => {
+  ])('a room filled %s ends with the cause disk-limit', async (_, script) => {
     using room = emptyRoom()
     const end = await go(runOf(shell(script), { room, limits: { diskBytes: 2_000_000, wallMs: 25_000 } }))
     expect(end).toMatchObject({ cause: 'disk-limit' })
   })
 
-  test('a room that is not filled is left alone', async () => {
+  test('a room below diskBytes is not ended', async () => {
     using room = emptyRoom()
     const script = 'for i in 1 2 3 4; do head -c 100000 /dev/zero > f$i; sleep 0.1; done'
     expect(await go(runOf(shell(script), { room, limits: { diskBytes: 2_000_000 } }))).toMatchObject({ cause: 'ok' })
   })
 
-  test('what is to be read only can be read, and not changed', async (context) => {
+  test('a read-only path can be read, and not changed', async (context) => {
     await keeping(context, ({ keeps }) => keeps.readOnly, 'inputs from being written')
     using room = emptyRoom()
     mkdirSync(join(room.path, 'in'))
@@ -139,7 +139,7 @@ export function limitsContract(runtime: () => Runtime): void {
       })
   })
 
-  test('without its word a command has no network', async (context) => {
+  test('a command has no network unless it requests it', async (context) => {
     await keeping(context, ({ keeps }) => keeps.network, 'commands from the network')
     using room = emptyRoom()
     const script = "sed -n 's/^ *\\([^:]*\\):.*/\\1/p' /proc/net/dev"

@@ -57,11 +57,11 @@ function expected(arch: FilterArch, number: number, args: readonly number[]): nu
   return rule === undefined ? ALLOW : 0x00050000 | rule.error
 }
 
-describe.each(['x64', 'arm64'] as const)('on %s', (arch) => {
+describe.each(['x64', 'arm64'] as const)('seccomp filter on %s', (arch) => {
   const filter = seccompFilter(arch) as Uint8Array
   const ask = (number: number, ...args: number[]): number => answerOf(filter, { arch: ARCH[arch], number, args })
 
-  test('every call, with arguments of every kind, is answered as the rules say', () => {
+  test('the verdict for every call, with random arguments, is that of the rules', () => {
     const seed = seedOfRun()
     const random = randomFrom(seed)
     const values = [
@@ -74,7 +74,7 @@ describe.each(['x64', 'arm64'] as const)('on %s', (arch) => {
       }
   })
 
-  test('threads and processes can be made, but no namespaces', () => {
+  test('threads and processes can be created, but no namespaces', () => {
     const clone = numberOf('clone', arch) as number
     const ofThread = 0x003d0f00
     expect([ask(clone, ofThread), ask(clone, 17), ask(clone, 0x10000000 | 17)]).toEqual([ALLOW, ALLOW, EPERM])
@@ -83,26 +83,26 @@ describe.each(['x64', 'arm64'] as const)('on %s', (arch) => {
     expect([ask(unshare, 0x400), ask(unshare, 0x20000), ask(unshare, 0x80)]).toEqual([ALLOW, EPERM, EPERM])
   })
 
-  test('calls by the numbers of another architecture end the process', () => {
+  test('a call with the numbers of another architecture kills the process', () => {
     expect(answerOf(filter, { arch: 0x40000003, number: 20, args: [] })).toBe(KILL)
     expect(answerOf(filter, { arch: ARCH[arch === 'x64' ? 'arm64' : 'x64'], number: 20, args: [] })).toBe(KILL)
   })
 
-  test('is short enough for the kernel', () => {
+  test("the filter has fewer than 4,096 instructions, the kernel's limit", () => {
     expect(filter.length / 8).toBeLessThan(4096)
   })
 })
 
-test('numbers with the bit of x32 are unknown', () => {
+test('a call number with the x32 bit fails with ENOSYS', () => {
   const filter = seccompFilter('x64') as Uint8Array
   expect(answerOf(filter, { arch: ARCH.x64, number: 0x40000000 + 101, args: [] })).toBe(ENOSYS)
 })
 
-test('each call that has rules is one that the table knows, and the table has no call without one', () => {
+test('the table of system calls contains exactly the calls that have rules', () => {
   const rules = [...ROOM_RULES, ...SYSTEM_V_RULES]
   expect(new Set(rules.map(({ call }) => call))).toEqual(new Set(Object.keys(SYSTEM_CALLS)))
 })
 
-test('there is none for a machine whose numbers we do not have', () => {
+test('there is no filter for an architecture without call numbers', () => {
   expect(seccompFilter('mips')).toBeUndefined()
 })

@@ -1,11 +1,11 @@
 /**
- * A seccomp filter as the kernel takes it: a program in classic BPF that reads the number of a system call and the lower
- * halves of its arguments, and answers whether it is let through. One instruction is 8 bytes: what to do, how many
- * instructions to skip when a test holds and when not, and a constant. Each rule is a block of its own that either
- * answers or is skipped whole, so that no jump is longer than the 255 that fit.
+ * A seccomp filter in the form that the kernel loads: a program in classic BPF. It reads the number of a system call
+ * and the lower halves of its arguments, and returns whether the call is allowed. An instruction has 8 bytes: an
+ * operation, the numbers of instructions to skip when a test is true and when it is false, and a constant. Each rule is
+ * one block, which either returns or is skipped as a whole, so that no jump exceeds the limit of 255 instructions.
  *
- * When a filter is loaded the kernel runs it once for every call there is, to remember those that are always allowed. So
- * blocks are in the order of their numbers and in shelves, most of which one test skips.
+ * When a filter is loaded, the kernel runs it once for every system call and remembers those that are always allowed.
+ * So blocks are sorted by number and grouped; one test skips most groups.
  */
 import { ROOM_RULES, type SeccompRule } from './rules.ts'
 import { NEWEST_CALL, SYSTEM_CALLS } from './system-calls.ts'
@@ -36,7 +36,7 @@ const ARCH_AT = 4
 const argumentAt = (arg: number): number => 16 + 8 * arg
 
 /** Rules per group. */
-const SHELF = 8
+const GROUP_SIZE = 8
 
 interface Instruction {
   readonly code: number
@@ -76,10 +76,10 @@ function shelvesOf(rules: readonly SeccompRule[], arch: FilterArch): Instruction
     return number === undefined ? [] : [{ ...rule, number }]
   })
   const sorted = numbered.toSorted((one, other) => one.number - other.number)
-  return Array.from({ length: Math.ceil(sorted.length / SHELF) }, (_, i) => {
-    const shelf = sorted.slice(i * SHELF, (i + 1) * SHELF)
-    const body = [...shelf.flatMap(blockOf), answer(ALLOW)]
-    return [{ code: JUMP_GREATER, k: shelf.at(-1)?.number ?? 0, holds: body.length, fails: 0 }, ...body]
+  return Array.from({ length: Math.ceil(sorted.length / GROUP_SIZE) }, (_, i) => {
+    const group = sorted.slice(i * GROUP_SIZE, (i + 1) * GROUP_SIZE)
+    const body = [...group.flatMap(blockOf), answer(ALLOW)]
+    return [{ code: JUMP_GREATER, k: group.at(-1)?.number ?? 0, holds: body.length, fails: 0 }, ...body]
   }).flat()
 }
 

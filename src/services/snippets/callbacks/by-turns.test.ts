@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { byTurns } from './by-turns.ts'
 
-test('so many at once, fewer with one host, and the rest when there is room', async () => {
+test('at most three run at once, two per host, and the rest when one ends', async () => {
   const begun: string[] = []
   const ends: (() => void)[] = []
   const turns = byTurns<string>({ mostAtOnce: 3, mostPerHost: 2 }, (one) => {
@@ -14,7 +14,7 @@ test('so many at once, fewer with one host, and the rest when there is room', as
   await Promise.resolve()
   await new Promise((resolve) => setImmediate(resolve))
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3'])
-  turns.stop()
+  turns.close()
   for (const end of ends) end()
   await new Promise((resolve) => setImmediate(resolve))
   expect(begun).toHaveLength(4)

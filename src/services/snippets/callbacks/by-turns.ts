@@ -1,7 +1,7 @@
 export interface SendingTurns<T> {
   add(host: string, one: T): void
-  /** Nothing is begun any more. */
-  stop(): void
+  /** Starts no more jobs. */
+  close(): void
 }
 
 /** Runs a limited number of jobs at once, and fewer per host: a slow host delays no other host. */
@@ -12,7 +12,7 @@ export function byTurns<T>(
   const waiting: { host: string; one: T }[] = []
   const byHost = new Map<string, number>()
   let busy = 0
-  let isStopped = false
+  let isClosed = false
 
   const begin = async ({ host, one }: { host: string; one: T }): Promise<void> => {
     busy++
@@ -28,7 +28,7 @@ export function byTurns<T>(
     }
   }
   const next = (): void => {
-    while (busy < mostAtOnce && !isStopped) {
+    while (busy < mostAtOnce && !isClosed) {
       const at = waiting.findIndex(({ host }) => (byHost.get(host) ?? 0) < mostPerHost)
       const [one] = at < 0 ? [] : waiting.splice(at, 1)
       if (one === undefined) return
@@ -40,8 +40,8 @@ export function byTurns<T>(
       waiting.push({ host, one })
       next()
     },
-    stop() {
-      isStopped = true
+    close() {
+      isClosed = true
       waiting.length = 0
     },
   }

@@ -8,23 +8,23 @@ export interface CallbackSenderOptions {
   readonly log: DeliveryLog
   readonly clock: Clock
   /** The request of a callback; undefined when the task was removed. */
-  readonly describe: (task: string) => Promise<CallbackLetter | undefined>
-  /** One try; never rejects. */
+  readonly describe: (task: string) => Promise<CallbackContent | undefined>
+  /** Sends one request; never rejects. */
   readonly post: (order: CallbackRequest) => Promise<Posted>
   readonly messages?: Log
-  /** How long to wait before each try after the first. */
+  /** The pause before each retry. */
   readonly delaysMs?: readonly number[]
   readonly mostAtOnce?: number
 }
 
-export type CallbackLetter = Pick<CallbackRequest, 'url' | 'secret' | 'body' | 'method'>
+export type CallbackContent = Pick<CallbackRequest, 'url' | 'secret' | 'body' | 'method'>
 
-/** Sends what is due, tries again when it was not taken, and gives up in the end: some fourteen hours later. */
+/** Sends due callbacks, retries failed deliveries, and gives up after about 15 hours. */
 export interface CallbackSender {
-  /** The snippet is over, and this is where to say so. */
+  /** The snippet has ended: its callback is sent to this URL. */
   due(task: string, url: string): void
-  /** Nothing is begun any more; what is under way is not waited for: it will be sent again. */
-  stop(): void
+  /** Starts no more deliveries. It does not wait for deliveries in progress: the next start repeats them. */
+  close(): void
 }
 
 const SECOND = 1000
@@ -36,19 +36,19 @@ export function callbackSender(options: CallbackSenderOptions): CallbackSender {
   const { log, clock, messages = silentLog, delaysMs = DELAYS_MS, mostAtOnce = MOST_AT_ONCE } = options
   const known = new Set<string>()
   const timers = new Set<() => void>()
-  let isStopped = false
+  let isClosed = false
 
-  // The body is made right before the request: many callbacks may wait, and each may be long.
+  // The body is built right before the request, because many callbacks may wait and each body may be long.
   const turns = byTurns<string>({ mostAtOnce, mostPerHost: MOST_PER_HOST }, async (task, host) => {
     const again = await deliver(task).catch((error: unknown) => {
-      if (!isStopped) messages.error({ err: error, task }, 'cannot prepare or record a callback')
+      if (!isClosed) messages.error({ err: error, task }, 'cannot prepare or record a callback')
       return delaysMs[0] ?? SECOND
     })
     if (again === undefined) known.delete(task)
-    else if (!isStopped) later(again, () => turns.add(host, task))
+    else if (!isClosed) later(again, () => turns.add(host, task))
   })
 
-  /** Answers when to try again; undefined when that is over. */
+  /** Returns when to retry; undefined when no retry follows. */
   const deliver = async (task: string): Promise<number | undefined> => {
     const letter = await options.describe(task)
     if (letter === undefined) return void (await log.drop(task))
@@ -71,13 +71,13 @@ export function callbackSender(options: CallbackSenderOptions): CallbackSender {
 
   return {
     due(task, url) {
-      if (isStopped || known.has(task) || log.of(task)?.state !== 'pending') return
+      if (isClosed || known.has(task) || log.of(task)?.state !== 'pending') return
       known.add(task)
       turns.add(URL.canParse(url) ? new URL(url).host : '', task)
     },
-    stop() {
-      isStopped = true
-      turns.stop()
+    close() {
+      isClosed = true
+      turns.close()
       for (const takeBack of timers) takeBack()
       timers.clear()
     },

@@ -22,7 +22,7 @@ test.each([
   ['http://[::ffff:7f00:1]/', 'public'],
   ['http://169.254.169.254/latest/meta-data', 'public'],
   [`https://example.com/${'x'.repeat(2000)}`, 'longer'],
-])('%.50s: %s', (url, problem) => {
+])('callbackProblem of %.50s: %s', (url, problem) => {
   const told = callbackProblem(url, rules)
   if (problem === undefined) expect(told).toBeUndefined()
   else expect(told).toContain(problem)

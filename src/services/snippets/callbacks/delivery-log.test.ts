@@ -23,8 +23,8 @@ const TAKEN = { at: 3, ms: 5, status: 200, problem: undefined }
 describe.each<[string, () => Promise<DeliveryLog>]>([
   ['in memory', async () => memoryDeliveryLog()],
   ['in a file', () => openFile(ownPath())],
-])('a delivery log %s', (_, open) => {
-  test('tells what is owed, what was tried, and what came of it', async () => {
+])('delivery log %s', (_, open) => {
+  test('owed, tried, settled and dropped deliveries are recorded', async () => {
     const log = await open()
     await log.owe('a', 1)
     await log.owe('b', 1)
@@ -38,7 +38,7 @@ describe.each<[string, () => Promise<DeliveryLog>]>([
     expect([log.owed(), log.of('b')]).toEqual([[], undefined])
   })
 
-  test('nothing happens to what nobody owes', async () => {
+  test('tries and ends of an unknown delivery are ignored', async () => {
     const log = await open()
     await log.tried('x', TAKEN)
     await log.settle('x', 'delivered', 4)
@@ -46,7 +46,7 @@ describe.each<[string, () => Promise<DeliveryLog>]>([
   })
 })
 
-test('what is in the file is there after a crash; a line that was torn never was', async () => {
+test('deliveries in the file survive a crash, and an incomplete line is ignored', async () => {
   const path = ownPath()
   const log = await openFile(path)
   await log.owe('a', 1)
@@ -61,7 +61,7 @@ test('what is in the file is there after a crash; a line that was torn never was
   expect(statSync(path).mode & 0o077).toBe(0)
 })
 
-test('the file is written anew when it has grown, and nothing is lost by it', async () => {
+test('the file is rewritten when it has grown to rewriteBytes, and owed deliveries are kept', async () => {
   const path = ownPath()
   const log = await openFile(path, { rewriteBytes: 2000 })
   await log.owe('kept', 1)
@@ -74,7 +74,7 @@ test('the file is written anew when it has grown, and nothing is lost by it', as
   expect(again.owed()).toEqual(['kept'])
 })
 
-test('of what is settled the oldest is forgotten first', async () => {
+test('the oldest settled deliveries are dropped first', async () => {
   const log = memoryDeliveryLog(2)
   for (const task of ['a', 'b', 'c']) {
     await log.owe(task, 1)

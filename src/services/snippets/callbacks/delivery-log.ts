@@ -1,17 +1,17 @@
 /**
- * Which callbacks are owed, and what came of each try. What a snippet owes is on the disk before the snippet is accepted,
- * so that no end of this process, whatever it is, loses a callback; at worst one is sent twice.
+ * The callbacks that are due, and the outcome of each delivery attempt. A callback is on the disk before its snippet is
+ * accepted, so a crash of the server loses none; at worst one is sent twice.
  */
 export interface DeliveryLog {
-  /** Resolves when it cannot be lost any more. */
+  /** Resolves when the entry is durable. */
   owe(task: string, at: number): Promise<void>
   tried(task: string, attempt: DeliveryTry): Promise<void>
-  /** Nothing more will be sent: it was taken, or given up. */
+  /** The receiver accepted the callback, or the server gave up: it sends nothing more. */
   settle(task: string, how: DeliveryEnd, at: number): Promise<void>
-  /** There never was such a snippet. */
+  /** The snippet was not accepted. */
   drop(task: string): Promise<void>
   of(task: string): CallbackDelivery | undefined
-  /** Not settled, the oldest first. */
+  /** The callbacks that are not settled, oldest first. */
   owed(): readonly string[]
   close(): Promise<void>
 }
@@ -24,24 +24,24 @@ export interface CallbackDelivery {
   readonly owedAt: number
   readonly state: 'pending' | DeliveryEnd
   readonly settledAt: number | undefined
-  /** The oldest first. */
+  /** Sorted from the oldest to the newest. */
   readonly tries: readonly DeliveryTry[]
 }
 
 export interface DeliveryTry {
   readonly at: number
-  /** How long it took. */
+  /** The duration of the try. */
   readonly ms: number
   /** HTTP status of the answer; undefined without an answer. */
   readonly status: number | undefined
-  /** In words, when it was not taken. */
+  /** Why the receiver did not accept it, as text. */
   readonly problem: string | undefined
 }
 
-/** Settled ones that are remembered. */
+/** How many settled callbacks are remembered. */
 const MOST_SETTLED = 10_000
 
-/** For as long as this process lives. */
+/** A log in memory only: it is lost with the process. */
 export function memoryDeliveryLog(mostSettled = MOST_SETTLED): DeliveryLog {
   const open = new Map<string, CallbackDelivery>()
   const settled = new Map<string, CallbackDelivery>()

@@ -5,12 +5,12 @@ import { FaultError } from '../../../base/fault.ts'
 import { type CallbackDelivery, DELIVERY_ENDS, type DeliveryLog, memoryDeliveryLog } from './delivery-log.ts'
 
 /**
- * One line of JSON for each thing that happened, appended and synced before it counts; lines that come while the disk is
- * busy go together with the next sync. Written anew, without what is settled for long, when it is opened and whenever it
- * has grown well beyond what is in it. A torn last line is what was never promised.
+ * A file with one line of JSON per event. A line is durable when its call resolves: lines that arrive during an fsync
+ * share the next one. The file is rewritten without old settled entries when it is opened, and when it exceeds
+ * `rewriteBytes`. An incomplete last line after a crash is dropped: its call never resolved.
  */
 export async function fileDeliveryLog(path: string, { rewriteBytes = 16 * 1024 * 1024 } = {}): Promise<DeliveryLog> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }) // it says where people's servers are
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }) // it contains the callback URLs of users
   const memory = memoryDeliveryLog()
   const known = new Set<string>()
   for (const line of linesOf(await readIfThere(path))) {

@@ -10,18 +10,18 @@ import { callbackProblem, hostOf, notReached } from './callback-url.ts'
 export interface CallbackRequest {
   readonly url: string
   readonly secret: string | undefined
-  /** The same for every try: how a receiver knows one that it has had. */
+  /** The same for every try, so that a receiver can detect duplicates. */
   readonly delivery: string
-  /** 1 for the first. */
+  /** The number of the try, from 1. */
   readonly attempt: number
   readonly body: string
-  /** POST, unless the interface it was asked for by has another. */
+  /** POST by default; some APIs use PUT. */
   readonly method?: 'PUT'
 }
 
 export interface PostOptions {
   readonly clock: Clock
-  /** Which addresses it may go to. */
+  /** The addresses that callbacks may be sent to. */
   readonly addresses: AddressRules
   readonly timeoutMs?: number
   readonly agentName?: string
@@ -29,15 +29,15 @@ export interface PostOptions {
 
 export interface Posted {
   readonly status: number | undefined
-  /** Undefined when it was taken. */
+  /** Undefined when the receiver accepted it. */
   readonly problem: string | undefined
 }
 
 const TIMEOUT_MS = 10_000
 
 /**
- * One try. The connection goes to an address that was looked up and checked, and to no other: a name that resolves to
- * another address the next time changes nothing. A redirect is not followed. Never rejects.
+ * Sends one request. It connects only to an address that was resolved and checked: a name that resolves to another
+ * address later changes nothing. Redirects are not followed. Never rejects.
  */
 export function postCallback(order: CallbackRequest, options: PostOptions): Promise<Posted> {
   const problem = callbackProblem(order.url, options.addresses)
@@ -65,14 +65,14 @@ function send(order: CallbackRequest, options: PostOptions, done: (posted: Poste
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const settings: RequestOptions = {
     method: order.method ?? 'POST',
-    agent: false, // a connection kept open would outlive what was found out about its address
+    agent: false, // a kept connection would outlive the check of its address
     lookup: checkedLookup(options.addresses),
     headers: headersFor(order, options),
     ...(isIP(hostOf(url)) !== 0 && { host: hostOf(url) }),
   }
   const request = send(url, settings, (response) => {
     const status = response.statusCode ?? 0
-    response.destroy() // the body of the answer is not read
+    response.destroy() // the body of the response is not read
     done({ status, problem: status >= 200 && status < 300 ? undefined : `answered ${status}` })
   })
   request.on('error', (error) => done({ status: undefined, problem: wordsOf(error) }))
@@ -100,7 +100,7 @@ function headersFor(
 export const signatureOf = (secret: string, seconds: number, body: string): string =>
   createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 
-/** All addresses of a name must be allowed: one that is not is a trap, whichever of them would be tried first. */
+/** All addresses of a name must be allowed. If one is not, the name may be an attack, so the lookup fails. */
 const checkedLookup =
   (rules: AddressRules): LookupFunction =>
   (host, settings, callback) => {

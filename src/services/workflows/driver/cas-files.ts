@@ -4,7 +4,7 @@ import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { Entry, Files } from '../../../workflow/values/files.ts'
 import { escapePath } from '../../../workflow/values/uri.ts'
 
-/** The files of a workflow on the server: the store of its instance, and nothing of the machine. */
+/** The files of a workflow on the server: those in the store of its instance, and none of the machine's own. */
 export const casFiles = (stager: Stager, trees: TreeStore): Files => ({
   async stat(location) {
     const node = await stager.find(location)

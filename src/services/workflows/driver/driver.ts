@@ -12,14 +12,14 @@ export interface RunHost {
   runStep(step: StepTask): Promise<StepResult>
   runsImages(inPlaces: boolean): boolean
   ended(end: StepEnded): void
-  /** Aborted when the run is cancelled: no new step is begun. */
+  /** Aborted when the run is cancelled: no new step is started. */
   readonly signal: AbortSignal
 }
 
-/** Works through submissions, several at a time. */
+/** Drives runs, several at a time. */
 export interface WorkflowDriver {
-  /** Rejects only for a mistake of ours. */
+  /** Rejects only because of a bug. */
   run(run: WorkflowRun, host: RunHost): Promise<StepOutcome>
-  /** Leaves off where it is: what is open goes on after the next start. */
+  /** Open runs continue after the next start. */
   close(): Promise<void>
 }

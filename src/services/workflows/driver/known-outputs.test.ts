@@ -19,7 +19,7 @@ const outputs = (more: Partial<CommandOutputs>): CommandOutputs => ({
   ...more,
 })
 
-/** A store that holds nothing, and counts how often it is asked. */
+/** A store that holds nothing, and counts its reads. */
 function emptyStore() {
   const asked = { reads: 0 }
   const blobs: PlainBlobs = {
@@ -33,7 +33,7 @@ function emptyStore() {
   return { asked, trees: treeStore(blobs, 'sha256') }
 }
 
-test('a few files side by side are a directory that need not be read', async () => {
+test('a directory of files in one folder is known without a read', async () => {
   const { asked, trees } = emptyStore()
   const made = directory({ files: [node('a'), node('b')] })
   recognizeOutputs(outputs({ root: rootOf(made), files: [file('a'), file('b')] }), trees)
@@ -50,7 +50,7 @@ test.each([
   ['one of them lies deeper', directory({ files: [node('d/a')] }), ['d/a']],
   ['one comes twice', directory({ files: [node('a'), node('a')] }), ['a', 'a']],
   ['the names are others', directory({ files: [node('a')] }), ['b']],
-])('what is not certain is read: %s', async (_, made, paths) => {
+])('a directory that cannot be derived from its files is read: %s', async (_, made, paths) => {
   const { asked, trees } = emptyStore()
   recognizeOutputs(outputs({ root: rootOf(made), files: paths.map(file) }), trees)
   expect(await trees.directory(rootOf(made))).toBeUndefined()

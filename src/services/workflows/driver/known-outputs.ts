@@ -1,12 +1,12 @@
 import type { CommandOutputs } from '../../../model/command-task.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
 
-/** More are read: to name them twice would cost more. */
+/** With more files it costs less to read the directory from the store than to encode it here. */
 const MOST_FILES = 100
 
 /**
- * Most commands leave a few files and nothing else. Then their names and digests are all that the directory says, and it
- * need not be read from the store; whether that is so, its digest tells.
+ * Most commands leave a few files and nothing else. Then the list of outputs contains the whole directory, which need
+ * not be read from the store; its digest proves that it is equal.
  */
 export function recognizeOutputs({ root, files, symlinks }: CommandOutputs, trees: TreeStore): void {
   const isFlat = symlinks.length === 0 && files.every(({ path }) => !path.includes('/'))

@@ -10,7 +10,7 @@ function lists() {
   return { clock, posted, say: messageBatches<string>((list) => posted.push(list), clock) }
 }
 
-test('what is said in one turn goes together, and at its end', async () => {
+test('messages of one loop turn are posted together at its end', async () => {
   const { posted, say } = lists()
   say('a')
   say('b')
@@ -21,7 +21,7 @@ test('what is said in one turn goes together, and at its end', async () => {
   expect(posted).toEqual([['a', 'b'], ['c']])
 })
 
-test('what can wait goes with what comes next, in the order in which it was said', async () => {
+test('a deferred message is posted with the next message, in order', async () => {
   const { clock, posted, say } = lists()
   say('a', true)
   await turn()
@@ -35,7 +35,7 @@ test('what can wait goes with what comes next, in the order in which it was said
   expect(posted).toHaveLength(1)
 })
 
-test('and goes alone when nothing else comes for a while', async () => {
+test('deferred messages are posted alone after 20 ms', async () => {
   const { clock, posted, say } = lists()
   say('a', true)
   say('b', true)

@@ -1,22 +1,22 @@
 import type { Clock } from '../../../base/clock.ts'
 
-/** A run that waits for more answers than this may get the next one later. */
+/** A run with more open questions than this may get the next answer later. */
 const MANY = 64
-/** So long the others may wait for company. */
+/** How long a message may wait for others, in milliseconds. */
 const GATHER_MS = 20
 
 export const mayBeDelayed = (open: number): boolean => open > MANY
 
 /**
- * Sends messages in lists, because waking a thread costs more than a message: those of one turn together, and those
- * that may wait with the messages of the next milliseconds.
+ * Sends messages in batches, because waking a thread costs more than a message. Messages of one turn are sent together.
+ * Those that may wait are sent with the messages of the next `GATHER_MS`.
  */
 export function messageBatches<T>(post: (list: readonly T[]) => void, clock: Pick<Clock, 'after'>) {
   let list: T[] = []
   let isDue = false
-  let takeBack = (): void => {}
+  let cancelTimer = (): void => {}
   const flush = (): void => {
-    takeBack()
+    cancelTimer()
     const all = list
     list = []
     isDue = false
@@ -28,6 +28,6 @@ export function messageBatches<T>(post: (list: readonly T[]) => void, clock: Pic
     if (!mayWait) {
       isDue = true
       setImmediate(flush)
-    } else if (list.length === 1) takeBack = clock.after(GATHER_MS, flush)
+    } else if (list.length === 1) cancelTimer = clock.after(GATHER_MS, flush)
   }
 }

@@ -5,7 +5,7 @@ import type { TreeStore } from '../../../stagers/tree-store.ts'
 import { type DataValue, isFile, mapDataSlowly } from '../../../workflow/values/file-value.ts'
 import type { Value, ValueRecord } from '../../../workflow/values/value.ts'
 
-/** The outputs of a run for clients: each file by its own digest, and none left that is only words. */
+/** The outputs of a run for clients: each file by its own digest, and literals stored as files. */
 export const publishOutputs = async (
   outputs: ValueRecord,
   tools: { readonly stager: Stager; readonly trees: TreeStore },

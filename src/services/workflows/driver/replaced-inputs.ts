@@ -4,12 +4,12 @@ import type { ToolCommand } from '../../../workflow/tool/tool-command.ts'
 import { escapePath } from '../../../workflow/values/uri.ts'
 import type { StepEnd } from './step-grid.ts'
 
-/** From the location of an input to where it is as the command left it. */
+/** Maps the location of an input to the location of the changed data. */
 export type Replaced = Readonly<Record<string, string>>
 
 /**
  * InplaceUpdateRequirement: a command changes its input, and later steps with the same input see the change. Blobs
- * never change, so from then on the location leads elsewhere.
+ * never change, so the location is mapped to a new one.
  */
 export async function replacedBy(
   { inplaceUpdate, staged, room }: ToolCommand,

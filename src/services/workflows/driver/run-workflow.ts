@@ -16,16 +16,18 @@ import { publishOutputs } from './publish-outputs.ts'
 import { type Replaced, replacedBy, replacing } from './replaced-inputs.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import { stepOutputs } from './step-outputs.ts'
+import { gridSite } from './step-site.ts'
 import { prepareStep } from './step-task.ts'
+import { waitingLine } from './waiting-line.ts'
 import type { WorkflowRunRequest } from './workflow-run.ts'
 
-/** A submission that is to be taken to its end, from wherever it was. */
+/** A workflow run to drive to its end, from its start or from where an earlier start of the server left it. */
 export interface WorkflowRun {
   readonly id: string
   readonly order: WorkflowRunRequest
   /** Results of commands that ended before, by their paths. */
   readonly done: ReadonlyMap<string, StepYield>
-  /** It was begun by an earlier start of the server. */
+  /** An earlier start of the server began it. */
   readonly isResumed: boolean
 }
 
@@ -39,7 +41,7 @@ export interface RunPorts {
   readonly outputJsonBytes: number
   runStep(step: StepTask): Promise<StepResult>
   runsImages(inPlaces: boolean): Promise<boolean>
-  /** A step has ended. Commands are told of with their outputs. */
+  /** Called when a step has ended; for a command, with its outputs. */
   ended(end: StepEnded): void
   readonly signal: AbortSignal
 }
@@ -47,7 +49,7 @@ export interface RunPorts {
 /** The outputs of a command. */
 export interface StepYield {
   readonly outputs: ValueRecord
-  /** Locations of inputs that it changed, and where they are as it left them. */
+  /** Maps the locations of changed inputs to their new locations. */
   readonly replaced: Replaced
 }
 
@@ -60,10 +62,12 @@ export interface StepEnded {
 }
 
 const ADDRESS = 'windlass:/submission/workflow.cwl'
-/** So many tasks of one submission are in the queue at a time; all others wait here, where they cost next to nothing. */
+/** The limit of queued tasks of one run. Further steps wait here, where each costs one promise. */
 const MOST_OPEN = 1000
 
-/** Takes a workflow from its input object to its outputs, commands by way of the grid. Never throws but for our mistakes. */
+/**
+ * Runs a workflow from its input object to its outputs, with its commands on the grid. Throws only because of a bug.
+ */
 export async function runWorkflow(run: WorkflowRun, ports: RunPorts): Promise<StepOutcome> {
   const over = new AbortController()
   try {
@@ -93,11 +97,11 @@ export async function runWorkflow(run: WorkflowRun, ports: RunPorts): Promise<St
     const unsupported = cause.fault.kind === 'invalid' && cause.fault.why === 'unsupported'
     return { kind: 'failed', path: '', why: cause.message, ...(unsupported && { unsupported: true }) }
   } finally {
-    over.abort() // its expressions that still wait are not run
+    over.abort() // expressions of this run that still wait are not evaluated
   }
 }
 
-/** Reads documents of the request only: a document must not make the server look anywhere. */
+/** Reads documents of the request only: a document must not make the server fetch other addresses. */
 const fetchFrom =
   ({ workflow, schemas }: WorkflowRunRequest): Fetch =>
   async (uri) => {
@@ -117,11 +121,12 @@ function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPo
   const { trees } = ports
   const { stager, files } = sight
   const reading = { files, stager, outputJsonBytes: ports.outputJsonBytes }
+  const site = gridSite({ stager, trees }, ports.runsImages)
   const line = waitingLine(MOST_OPEN)
   const madeBy = async (call: CommandCall): Promise<StepYield> => {
     const before = done.get(call.path)
     if (before !== undefined) return before
-    const { command, task, requiresNetwork } = await prepareStep(call, { stager, trees, runsImages: ports.runsImages })
+    const { command, task, requiresNetwork } = await prepareStep(call, site)
     const { instance, priority } = order
     const named = { submission: id, instance, path: call.path, priority }
     const { result } = await ports.runStep({ ...named, task, requiresNetwork, mayBeKnown: isResumed })
@@ -130,7 +135,7 @@ function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPo
     return { outputs, replaced: await replacedBy(command, result, stager) }
   }
   return async (call: CommandCall): Promise<ValueRecord> => {
-    await line.enter()
+    const leave = await line.enter(1)
     try {
       if (call.signal.aborted || ports.signal.aborted)
         throw new FaultError({ kind: 'cancelled', what: 'it was cancelled' })
@@ -142,23 +147,7 @@ function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPo
       if (cause instanceof FaultError) ports.ended({ path: call.path, isCommand: true, why: cause.message })
       throw cause
     } finally {
-      line.leave()
+      leave()
     }
-  }
-}
-
-function waitingLine(most: number) {
-  let inside = 0
-  const waiting: (() => void)[] = []
-  return {
-    async enter(): Promise<void> {
-      if (inside < most) inside += 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-    },
-    leave(): void {
-      const next = waiting.shift()
-      if (next === undefined) inside -= 1
-      else next()
-    },
   }
 }

@@ -12,7 +12,7 @@ import { type PlainBlobs, treeStore } from './tree-blobs.ts'
 
 interface Course {
   readonly submission: string
-  /** Questions that are not answered yet. */
+  /** The number of open questions. */
   open: number
 }
 
@@ -20,11 +20,11 @@ export interface ServingRuns {
   readonly clock: Clock
   readonly expressions: ExpressionPool
   readonly outputJsonBytes: number
-  /** Stagers that work on this thread. All other locations go to `remote`, the stagers of the main thread. */
+  /** Stagers that work on this thread. All other locations are sent to `remote`, the stagers of the main thread. */
   readonly stagerOf: (trees: TreeStore, remote: Stager) => Stager
 }
 
-/** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
+/** Drives workflow runs in a thread. The grid and the store are in the main thread, which is asked by message. */
 export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes, stagerOf }: ServingRuns): void {
   const say = messageBatches<FromDriverThread>((list) => port.postMessage(list), clock)
   const open = new Map<number, PromiseWithResolvers<unknown>>()
@@ -55,7 +55,7 @@ export function serveRuns(port: MessagePort, { clock, expressions, outputJsonByt
       leaving.delete(submission)
     }
   }
-  const hear = (message: ToDriverThread): void => {
+  const receive = (message: ToDriverThread): void => {
     if (message.kind === 'run') void drive(message.run)
     else if (message.kind === 'cancel') leaving.get(message.submission)?.abort()
     else {
@@ -66,7 +66,7 @@ export function serveRuns(port: MessagePort, { clock, expressions, outputJsonByt
     }
   }
   port.on('message', (list: readonly ToDriverThread[]) => {
-    for (const message of list) hear(message)
+    for (const message of list) receive(message)
   })
 }
 

@@ -1,5 +1,5 @@
+import type { Digest } from '../../../base/digest.ts'
 import { type FaultError, invalid } from '../../../base/fault.ts'
-import { digestOf } from '../../../base/hashing/hash-of.ts'
 import { BLOB_STORE, type Stager } from '../../../stagers/stager.ts'
 import type { CommandLineTool } from '../../../workflow/process/process.ts'
 import type { CommandCall } from '../../../workflow/run/drive.ts'
@@ -16,7 +16,7 @@ export interface OutputReading {
   readonly outputJsonBytes: number
 }
 
-/** The output object of a step from what its task left behind. */
+/** Makes the output object of a step from the result and the output files of its task. */
 export async function stepOutputs(
   { tool, scope, evaluator }: CommandCall,
   { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
@@ -26,10 +26,16 @@ export async function stepOutputs(
   if (stage === undefined) throw invalid('nothing was run')
   mustHaveSucceeded(tool, stage)
   if (outputs.problem !== undefined) throw invalid(outputs.problem)
-  const root = outputs.root ?? digestOf('sha256', new Uint8Array()) // an empty directory is an empty message
-  const outdirLocation = await stager.put({ kind: 'directory', digest: root }, BLOB_STORE)
+  const outdirLocation = await stager.put({ kind: 'directory', digest: outputs.root ?? EMPTY }, BLOB_STORE)
   const { exitCode } = stage
   return collectToolOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
+}
+
+/** An empty directory is an empty message; this is its SHA-256. */
+const EMPTY: Digest = {
+  fn: 'sha256',
+  hash: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  size: 0,
 }
 
 function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: NonNullable<StepEnd['stage']>): void {

@@ -1,25 +1,22 @@
 import { type FaultError, invalid } from '../../../base/fault.ts'
 import type { PlatformProperty } from '../../../model/command.ts'
-import { type CommandTask, commandTaskOf, isFreePlace } from '../../../model/command-task.ts'
-import { type LayOutTools, layOut } from '../../../stagers/lay-out.ts'
+import { type CommandTask, commandTaskOf } from '../../../model/command-task.ts'
+import { layOut } from '../../../stagers/lay-out.ts'
 import { findRequirement, isRequired } from '../../../workflow/process/requirement.ts'
 import type { CommandCall } from '../../../workflow/run/drive.ts'
 import { type Docker, dockerOf } from '../../../workflow/tool/docker.ts'
 import { redirected } from '../../../workflow/tool/redirected.ts'
+import { requestedOutputs, type ToolOutputPaths } from '../../../workflow/tool/requested-outputs.ts'
+import type { Staged } from '../../../workflow/tool/room.ts'
 import { type ToolCommand, toolCommand } from '../../../workflow/tool/tool-command.ts'
-import { wantedOutputs } from '../../../workflow/tool/wanted-outputs.ts'
-import { laidStep, stepRoom, WORKING_DIRECTORY } from './step-room.ts'
+import { laidStep, WORKING_DIRECTORY } from './step-room.ts'
+import { PLACELESS, type StepSite } from './step-site.ts'
 
-/** The largest delay of a timer; a longer limit is no limit. */
+/** The longest delay of a timer; a longer limit counts as none. */
 const MOST_WALL_MS = 2 ** 31 - 1
 const MOST_FILES = 10_000
-/** Workers have limits of their own. */
+/** A larger limit is left out: workers have their own limits. */
 const MOST_BYTES = 2 ** 50
-
-export interface StepTaskTools extends LayOutTools {
-  /** Whether any worker runs containers; and whether one can show a room in other places than ours. */
-  readonly runsImages: (inPlaces: boolean) => Promise<boolean>
-}
 
 export interface PreparedStep {
   readonly command: ToolCommand
@@ -27,18 +24,19 @@ export interface PreparedStep {
   readonly requiresNetwork: boolean
 }
 
-/** A tool with its inputs as a task that any worker can run. */
-export async function prepareStep(call: CommandCall, tools: StepTaskTools): Promise<PreparedStep> {
+/** Converts a tool with its inputs to a task that the site can run. */
+export async function prepareStep(call: CommandCall, site: StepSite): Promise<PreparedStep> {
   const { tool, scope, evaluator } = call
-  const docker = await containerFor(call, tools)
+  const docker = await containerFor(call, site)
   const image = docker?.image
-  const room = stepRoom(docker?.outputDirectory)
+  const room = site.room(docker)
   const command = await toolCommand({ tool, scope, inputs: call.inputs, room, evaluator })
-  const { items, places } = laidStep(room, command.staged, image !== undefined)
-  if (places.length > 0 && !(await tools.runsImages(true))) throw unmet(PLACELESS)
-  const inputs = await layOut(items, tools)
+  const staged = site.isShared && command.inplaceUpdate ? command.staged.map(original) : command.staged
+  const { items, places } = laidStep(room, staged, image !== undefined)
+  if (places.length > 0 && !(await site.showsPlaces())) throw unmet(PLACELESS)
+  const inputs = await layOut(items, site)
   const argv = argvOf(command)
-  const { paths, globs } = await wantedOutputs(tool, command, evaluator)
+  const { paths, globs } = site.isShared ? NOTHING : await wantedOutputs(call, command)
   const streams = [command.stdout, command.stderr].filter((name) => name !== undefined).map(plainName)
   const wallMs = Math.ceil((command.timeLimitSeconds ?? Number.POSITIVE_INFINITY) * 1000)
   const task = commandTaskOf({
@@ -46,7 +44,7 @@ export async function prepareStep(call: CommandCall, tools: StepTaskTools): Prom
       {
         name: 'run',
         argv,
-        // A shell that opens files for it comes before all that the image has to say.
+        // The shell that opens its files comes first, then the entrypoint of the image.
         ...(image !== undefined && { entrypointAt: argv.length - command.argv.length }),
         env: Object.entries(command.env).map(([name, value]) => ({ name, value })),
         network: command.network,
@@ -56,7 +54,7 @@ export async function prepareStep(call: CommandCall, tools: StepTaskTools): Prom
     inputs,
     workingDirectory: WORKING_DIRECTORY,
     outputs: {
-      paths: [...new Set([...paths, ...streams, ...changedInPlace(command)])],
+      paths: [...new Set([...paths, ...streams])],
       globs,
       mostFiles: MOST_FILES,
       mostBytes: MOST_BYTES,
@@ -68,46 +66,42 @@ export async function prepareStep(call: CommandCall, tools: StepTaskTools): Prom
     ],
     image,
     ...(places.length > 0 && { places }),
-    isolation: image === undefined ? 'namespaces' : 'container',
+    isolation: image === undefined ? site.isolation : 'container',
     cacheable: command.reuse,
   })
   return { command, task, requiresNetwork: command.network && isRequired(scope, 'NetworkAccess') }
 }
 
-/** The container that it runs in; undefined to run it on the system of the worker. */
-async function containerFor({ scope }: CommandCall, tools: StepTaskTools): Promise<Docker | undefined> {
+/** Returns the container of the step; undefined to run it on the site's own system. */
+async function containerFor({ scope, path }: CommandCall, site: StepSite): Promise<Docker | undefined> {
   const docker = dockerOf(scope)
-  const trouble = docker && (await troubleWith(docker, tools))
-  if (trouble === undefined) return docker
-  if (docker?.required) throw unmet(trouble)
+  if (docker === undefined) return undefined
+  const got = await site.image(docker)
+  if ('image' in got) return { ...docker, image: got.image }
+  if (docker.required) throw unmet(got.trouble)
+  site.goesWithout?.(path, got.trouble)
   return undefined
-}
-
-async function troubleWith(
-  { image, outputDirectory }: Docker,
-  { runsImages }: StepTaskTools,
-): Promise<string | undefined> {
-  if (image === undefined || image.startsWith('/')) return NAMELESS
-  if (!(await runsImages(false))) return 'no worker runs containers'
-  if (outputDirectory === undefined) return undefined
-  if (!isFreePlace(outputDirectory)) return `nothing can be shown at ${JSON.stringify(outputDirectory)}`
-  return (await runsImages(true)) ? undefined : PLACELESS
 }
 
 const unmet = (trouble: string): FaultError => invalid(`DockerRequirement cannot be met: ${trouble}`, 'unsupported')
 
-/** Workers of a grid must not build images or load them from arbitrary addresses. */
-const NAMELESS =
-  'workers take images by name only (dockerPull or dockerImageId): dockerFile, dockerLoad and dockerImport are for runs without a server'
-const PLACELESS = 'no worker runs containers that show their room in other places'
+/** Uses the input itself, which the command may change, instead of a copy. */
+const original = (one: Staged): Staged => ({ ...one, writable: false })
 
-/** A file that is changed in place is an output, whether or not the tool calls it one. */
+const NOTHING = { paths: [], globs: [] }
+
+async function wantedOutputs({ tool, evaluator }: CommandCall, command: ToolCommand): Promise<ToolOutputPaths> {
+  const { paths, globs } = await requestedOutputs(tool, command, evaluator)
+  return { paths: [...paths, ...changedInPlace(command)], globs }
+}
+
+/** A file that is changed in place is an output, even if the tool does not declare it. */
 const changedInPlace = ({ inplaceUpdate, staged, room: { outdir } }: ToolCommand): readonly string[] =>
   staged
     .filter(({ writable, path }) => inplaceUpdate && writable && path.startsWith(`${outdir}/`))
     .map(({ path }) => path.slice(outdir.length + 1))
 
-/** By its simplest name: `./x` is a file like any other to a shell, and none to a list of outputs. */
+/** Without `.` and empty parts: a shell accepts `./x`, and a list of outputs does not. */
 const plainName = (name: string): string =>
   name
     .split('/')

@@ -7,10 +7,10 @@ import type { RunHost, WorkflowDriver } from './driver.ts'
 import { mayBeDelayed, messageBatches } from './message-batches.ts'
 import type { DriverQuestion, FromDriverThread, ToDriverThread } from './thread-messages.ts'
 
-interface Course {
+interface DrivenRun {
   readonly host: RunHost
   readonly outcome: PromiseWithResolvers<StepOutcome>
-  /** Questions that are not answered yet. */
+  /** The number of open questions. */
   open: number
 }
 
@@ -25,27 +25,27 @@ export interface ThreadDriverOptions {
   readonly file: URL
   readonly limits: RunLimits
   readonly threads: number
-  /** Without one nothing waits for company. */
+  /** Without a clock, no message waits for others. */
   readonly clock?: Pick<Clock, 'after'>
 }
 
 /**
- * Drives runs in threads: their computation and JavaScript of strangers delay no request of the main thread. When a
- * thread crashes, its runs fail, and a new thread takes its place.
+ * Drives runs in threads, so that their computation and the clients' JavaScript do not delay requests on the main
+ * thread. When a thread crashes, its runs fail and a new thread replaces it.
  */
-export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDriverOptions): WorkflowDriver {
-  const crew: (DrivingThread | undefined)[] = Array.from({ length: threads })
+export function threadDriver({ file, limits, threads, clock = NO_DELAY }: ThreadDriverOptions): WorkflowDriver {
+  const pool: (DrivingThread | undefined)[] = Array.from({ length: threads })
   let isClosed = false
   const leastBusy = (): DrivingThread => {
-    const at = crew.findIndex((one) => one === undefined || one.isGone || one.load === 0)
+    const at = pool.findIndex((one) => one === undefined || one.isGone || one.load === 0)
     const index =
-      at >= 0 ? at : crew.reduce((best, one, now) => ((one?.load ?? 0) < (crew[best]?.load ?? 0) ? now : best), 0)
-    const before = crew[index]
+      at >= 0 ? at : pool.reduce((best, one, now) => ((one?.load ?? 0) < (pool[best]?.load ?? 0) ? now : best), 0)
+    const before = pool[index]
     const thread =
       before === undefined || before.isGone
         ? new DrivingThread(new Worker(file, { workerData: limits }), clock)
         : before
-    crew[index] = thread
+    pool[index] = thread
     return thread
   }
   return {
@@ -55,12 +55,12 @@ export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDri
     },
     async close() {
       isClosed = true
-      await Promise.all(crew.map((one) => one?.end()))
+      await Promise.all(pool.map((one) => one?.end()))
     },
   }
 }
 
-const HASTY: Pick<Clock, 'after'> = {
+const NO_DELAY: Pick<Clock, 'after'> = {
   after(_, callback) {
     const due = setImmediate(callback)
     return () => clearImmediate(due)
@@ -69,36 +69,36 @@ const HASTY: Pick<Clock, 'after'> = {
 
 class DrivingThread {
   readonly #worker: Worker
-  readonly #courses = new Map<string, Course>()
+  readonly #runs = new Map<string, DrivenRun>()
   isGone = false
 
-  /** Messages of one turn are sent together; those that may wait, with the next ones. */
-  readonly #say: (message: ToDriverThread, mayWait?: boolean) => void
+  /** Messages of one turn are sent together; those that may wait are sent with the next ones. */
+  readonly #send: (message: ToDriverThread, mayWait?: boolean) => void
 
   constructor(worker: Worker, clock: Pick<Clock, 'after'>) {
     this.#worker = worker
-    this.#say = messageBatches<ToDriverThread>((list) => {
+    this.#send = messageBatches<ToDriverThread>((list) => {
       if (!this.isGone) this.#worker.postMessage(list)
     }, clock)
     this.#worker.unref()
     this.#worker.on('message', (list: readonly FromDriverThread[]) => {
-      for (const message of list) this.#hear(message)
+      for (const message of list) this.#receive(message)
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error.message : String(error)))
     this.#worker.on('exit', () => this.#fail('the thread has ended'))
   }
 
   get load(): number {
-    return this.#courses.size
+    return this.#runs.size
   }
 
   run(message: Extract<ToDriverThread, { kind: 'run' }>, host: RunHost): Promise<StepOutcome> {
     const { id } = message.run
     const outcome = Promise.withResolvers<StepOutcome>()
-    this.#courses.set(id, { host, outcome, open: 0 })
-    this.#say(message)
-    if (host.signal.aborted) this.#say({ kind: 'cancel', submission: id })
-    else host.signal.addEventListener('abort', () => this.#say({ kind: 'cancel', submission: id }), { once: true })
+    this.#runs.set(id, { host, outcome, open: 0 })
+    this.#send(message)
+    if (host.signal.aborted) this.#send({ kind: 'cancel', submission: id })
+    else host.signal.addEventListener('abort', () => this.#send({ kind: 'cancel', submission: id }), { once: true })
     return outcome.promise
   }
 
@@ -107,36 +107,40 @@ class DrivingThread {
     await this.#worker.terminate()
   }
 
-  #hear(message: FromDriverThread): void {
+  #receive(message: FromDriverThread): void {
     const { submission } = message
-    const course = this.#courses.get(submission)
-    if (course === undefined) return
-    if (message.kind === 'ended') course.host.ended(message.end)
-    else if (message.kind === 'question') void this.#answer(message.question, message.ask, course)
+    const run = this.#runs.get(submission)
+    if (run === undefined) return
+    if (message.kind === 'ended') run.host.ended(message.end)
+    else if (message.kind === 'question') void this.#answer(message.question, message.ask, run)
     else {
-      this.#courses.delete(submission)
-      if (message.kind === 'over') course.outcome.resolve(message.outcome)
-      else course.outcome.reject(new Error(message.what))
+      this.#runs.delete(submission)
+      if (message.kind === 'over') run.outcome.resolve(message.outcome)
+      else run.outcome.reject(new Error(message.what))
     }
   }
 
-  async #answer(question: number, ask: DriverQuestion, course: Course): Promise<void> {
-    course.open += 1
+  async #answer(question: number, ask: DriverQuestion, run: DrivenRun): Promise<void> {
+    run.open += 1
     try {
-      const value = await answerTo(ask, course.host)
-      this.#say({ kind: 'answer', question, value }, mayBeDelayed(course.open))
+      const value = await answerTo(ask, run.host)
+      this.#send({ kind: 'answer', question, value }, mayBeDelayed(run.open))
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error)
-      this.#say({ kind: 'refusal', question, fault: error instanceof FaultError ? error.fault : { kind: 'bug', what } })
+      this.#send({
+        kind: 'refusal',
+        question,
+        fault: error instanceof FaultError ? error.fault : { kind: 'bug', what },
+      })
     } finally {
-      course.open -= 1
+      run.open -= 1
     }
   }
 
   #fail(what: string): void {
     this.isGone = true
-    for (const { outcome } of this.#courses.values()) outcome.reject(new Error(what))
-    this.#courses.clear()
+    for (const { outcome } of this.#runs.values()) outcome.reject(new Error(what))
+    this.#runs.clear()
   }
 }
 

@@ -12,7 +12,7 @@ export type ToDriverThread =
   | { readonly kind: 'answer'; readonly question: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly question: number; readonly fault: Fault }
 
-/** And what it says. */
+/** Messages of a driver thread. */
 export type FromDriverThread =
   | { readonly kind: 'question'; readonly question: number; readonly submission: string; readonly ask: DriverQuestion }
   | { readonly kind: 'ended'; readonly submission: string; readonly end: StepEnded }

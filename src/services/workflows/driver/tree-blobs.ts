@@ -42,7 +42,7 @@ const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
 /** Limit of cached directories, counted in entries. */
 const MOST_REMEMBERED = 100_000
 
-/** Directories are read once: steps look at the same ones again and again. */
+/** Caches directories, because steps read the same ones repeatedly. */
 export function treeStore(blobs: PlainBlobs, fn: DigestFunction): TreeStore {
   const known = new Map<string, Directory>()
   let weight = 0

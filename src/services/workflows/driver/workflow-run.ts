@@ -4,16 +4,16 @@ import type { ValueRecord } from '../../../workflow/values/value.ts'
 /** A request to run a workflow, with all that it needs. */
 export interface WorkflowRunRequest {
   readonly instance: InstanceName
-  /** One document that needs no other. */
+  /** One document that refers to no other. */
   readonly workflow: ValueRecord
   /** Files and directories in it are in the store, or literals. */
   readonly inputs: ValueRecord
   /** Ontologies that the document names in `$schemas`, by their addresses. */
   readonly schemas: Readonly<Record<string, string>>
-  /** For people. */
+  /** A display name. */
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** Lower goes sooner. */
+  /** A lower number is scheduled earlier. */
   readonly priority: number
 }
 
@@ -32,17 +32,17 @@ export interface WorkflowRunHead {
 export const STEP_STATES = ['queued', 'running', 'retrying', 'success', 'failed', 'cancelled'] as const
 export type StepRunState = (typeof STEP_STATES)[number]
 
-/** One turn of a step, by its path in the workflow; the empty path is a process that is a single tool. */
+/** One run of a step, by its path in the workflow. The empty path is a process that is a single tool. */
 export interface StepStatus {
   readonly path: string
   readonly state: StepRunState
-  /** The cache had its result. */
+  /** The result came from the cache. */
   readonly cached: boolean
-  /** The name that the grid knows its task by; undefined for one that ran here, such as an expression. */
+  /** The operation name of its task; undefined for a step without a task, such as an expression. */
   readonly operation: string | undefined
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
-  /** In words, of one that failed. */
+  /** The error message of a failed step. */
   readonly why: string | undefined
 }
 
@@ -57,7 +57,7 @@ export interface WorkflowRunFailure {
   /** Path of the failed step; empty for the workflow itself. */
   readonly path: string
   readonly why: string
-  /** Not a mistake: something that Windlass does not do. */
+  /** The document uses a feature that Windlass does not support. */
   readonly unsupported: boolean
 }
 
@@ -67,7 +67,7 @@ export interface WorkflowRunStatus extends WorkflowRunHead {
   readonly end: WorkflowRunEnd | undefined
 }
 
-/** Turns by how they stand; those that the cache had are done as well. */
+/** The number of step runs in each state. Cached ones also count as done. */
 export interface StepCounts {
   readonly waiting: number
   readonly running: number

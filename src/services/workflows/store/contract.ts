@@ -30,13 +30,13 @@ const endOf = (head: WorkflowRunHead): StoredEnd => ({
   end: { state: 'completed', at: 9, outputs: { out: 1 }, failure: undefined },
   steps: [step],
 })
-/** As JSON has it: what is undefined is not there. */
+/** Converts to JSON and back, which drops undefined fields. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** `reopen` gives the store as it is after a stop. */
+/** `reopen` returns the store as it is after a restart. */
 export function workflowStoreContract(make: () => Promise<{ store: WorkflowStore; reopen(): Promise<WorkflowStore> }>) {
-  describe('a store of submissions', () => {
-    test('has what was added and the notes on it, the oldest first', async () => {
+  describe('workflow store', () => {
+    test('added runs and their step notes are loaded, oldest first', async () => {
       const { store, reopen } = await make()
       await store.add({ head: headOf('b', 2), order })
       await store.add({ head: headOf('a', 1), order })
@@ -49,7 +49,7 @@ export function workflowStoreContract(make: () => Promise<{ store: WorkflowStore
       expect(over).toEqual([])
     })
 
-    test('knows how one ended, and asks nobody to go on with it', async () => {
+    test('an ended run is loaded with its end, and is not listed as unfinished', async () => {
       const { store, reopen } = await make()
       const head = headOf('a', 1)
       await store.add({ head, order })
@@ -63,7 +63,7 @@ export function workflowStoreContract(make: () => Promise<{ store: WorkflowStore
       expect(plain(await again.ended('a'))).toEqual(plain(endOf(head)))
     })
 
-    test('forgets what is removed, and knows nothing of what was never there', async () => {
+    test('a removed run is not loaded, and an unknown run is undefined', async () => {
       const { store, reopen } = await make()
       const head = headOf('a', 1)
       await store.add({ head, order })

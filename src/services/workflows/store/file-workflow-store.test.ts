@@ -16,7 +16,7 @@ workflowStoreContract(async () => {
   return { store: fileWorkflowStore(folder), reopen: async () => fileWorkflowStore(folder) }
 })
 
-test('what was torn by a stop is left out, and a draft that nobody was told of is gone', async () => {
+test('an incomplete line is ignored, and an incomplete draft is deleted', async () => {
   const folder = ownFolder()
   mkdirSync(join(folder, 'half'))
   writeFileSync(join(folder, 'half', 'order.json.draft'), '{"head"')

@@ -11,8 +11,8 @@ const END = 'end.json'
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
 /**
- * A folder for each submission: what was ordered, a line for each step that is over, and in the end what came of it. A
- * file is there whole or not at all; of the lines, the last may be torn, and is left out then.
+ * One folder per run: the request, one line for each finished step, and at the end the result. Files are written
+ * atomically. After a crash the last line may be incomplete, and is then ignored.
  */
 export function fileWorkflowStore(folder: string): WorkflowStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -37,7 +37,7 @@ export function fileWorkflowStore(folder: string): WorkflowStore {
     },
     note(id, note) {
       const stream = notes.get(id) ?? createWriteStream(join(folderOf(id), NOTES), { flags: 'a' })
-      // A disk that is full costs the lines, and not the run: the grid knows what they say.
+      // When the disk is full the lines are lost, but the run continues: the journal has the same information.
       if (!notes.has(id)) stream.on('error', () => {})
       notes.set(id, stream)
       stream.write(`${JSON.stringify(note)}\n`)

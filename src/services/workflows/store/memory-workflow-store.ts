@@ -1,6 +1,6 @@
 import type { StepNote, StoredEnd, StoredRequest, WorkflowStore } from './workflow-store.ts'
 
-/** Submissions that are gone with the process: for tests, and for a server that keeps nothing. */
+/** Keeps runs in memory only: for tests, and for a server without persistence. */
 export function memoryWorkflowStore(): WorkflowStore {
   const open = new Map<string, { readonly stored: StoredRequest; readonly notes: StepNote[] }>()
   const over = new Map<string, StoredEnd>()

@@ -6,19 +6,19 @@ import type { StepStatus, WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest } 
  * request alone, all of them can be found again.
  */
 export interface WorkflowStore {
-  /** Resolves when it is on the disk. */
+  /** Resolves when the request is durable. */
   add(submission: StoredRequest): Promise<void>
-  /** A step is over. Outlives the process; what the power takes with it is found by asking the grid. */
+  /** Records a finished step. The note survives the process. After a power failure the journal supplies lost notes. */
   note(id: string, note: StepNote): void
-  /** Resolves when it outlives the process. Notes are not needed any more. */
+  /** Resolves when the end survives the process. Notes are not needed afterwards. */
   end(id: string, ended: StoredEnd): Promise<void>
-  /** All that are not over, and the heads of those that are; the oldest first. */
+  /** Returns all unfinished runs, and the heads of the ended ones, oldest first. */
   load(): Promise<Loaded>
   /** The stored end of a run. */
   ended(id: string): Promise<StoredEnd | undefined>
-  /** Nothing happens when there is none. */
+  /** Does nothing when there is no such run. */
   remove(id: string): Promise<void>
-  /** Resolves when all that was noted is written. */
+  /** Resolves when all notes are written. */
   close(): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { invalid } from '../../../base/fault.ts'
 import type { Accepted, Finished, Joined, Left } from '../fact.ts'
-import type { TaskLife } from '../task-life.ts'
-import { STATE_CODES } from './schema.ts'
+import { isJustAccepted, type TaskLife } from '../task-life.ts'
+import { STATE_CODES, UNUSUAL, wordOf } from './schema.ts'
 
 export type Database = Pick<DatabaseSync, 'exec' | 'prepare' | 'isTransaction'>
 
@@ -12,20 +12,22 @@ export interface Ownership {
   readonly epoch: number
 }
 
-/** What the writer says to the database, one function a sentence. */
+/** The SQL statements of the writer, one function each. */
 export interface FactStatements {
   insertTask(task: NewTaskRow): void
-  /** Its state, and the lease if it has one. */
+  /** Writes the state, and the lease if there is one. */
   stand(key: number, life: TaskLife): void
+  raise(key: number, life: TaskLife): void
   updateCourse(key: number, life: TaskLife): void
-  /** There can be one only: a second is refused by the key. `wasOld`: it is below the mark. */
+  /** Writes the end of a task. A second end violates the primary key. `wasOld`: the task's key is below the mark. */
   end(key: number, life: TaskLife, wasOld: boolean): void
   join(key: number, fact: Joined): void
   leave(key: number, fact: Left): void
+  label(key: number, labels: readonly string[]): void
   supersede(fact: Finished): void
-  /** Nothing happens to a name that is known. */
+  /** Ignores a name that is known. */
   offer(name: string): void
-  /** From here on, tasks that are open are not written down as such; these below it are, from now on. */
+  /** Moves the mark. Open tasks below the mark have a row in `open`, so this adds rows for `open`. */
   moveMark(to: number, open: readonly number[]): void
 }
 
@@ -36,8 +38,8 @@ export interface NewTaskRow {
 }
 
 /**
- * The writing server never changes during its epoch, so its name and epoch are literals in the SQL: binding them would
- * cost a hundred thousand calls a second.
+ * The owner and epoch never change while the server runs, so they are literals in the SQL: binding them would add
+ * 100,000 calls per second.
  */
 export const factStatements = (db: Database, by: Ownership): FactStatements => ({
   ...inserting(db, by),
@@ -48,7 +50,7 @@ export const factStatements = (db: Database, by: Ownership): FactStatements => (
 /** The columns that every new task has a value for. */
 const ACCEPTED =
   'owner, epoch, key, state, task, operation, instance, invocation, origin, action_key, power, note, accepted_at, spec'
-/** And those that only later facts fill. */
+/** The columns that only later facts fill. */
 const LIVED =
   'worker, lease_epoch, lease_counter, leased_at, started_at, lost_workers, due, requeue_reason, cancel_reason, cancel_at, faults'
 const ENDED = 'end_reason, ended_at, result'
@@ -64,7 +66,7 @@ function inserting(
       `INSERT INTO tasks (${columns}) SELECT ${places(columns).replace('?, ?', `${owner}, ${epoch}`)}
        WHERE NOT EXISTS (SELECT 1 FROM operations WHERE name = ?)`,
     )
-  // Most transactions see a task come, and not yet go: what is empty then is not bound.
+  // Most transactions contain the start of a task but not its end, so empty parameters are not bound.
   const arrival = insertion(`${ACCEPTED}, priority, attempt`)
   const whole = insertion(`${ACCEPTED}, priority, attempt, ${LIVED}, ${ENDED}`)
   const supersede = db.prepare(
@@ -72,6 +74,7 @@ function inserting(
      VALUES (${owner}, ${epoch}, ?, ?, ?, ?, ?, ?)`,
   )
   const offer = db.prepare(`INSERT INTO names_offered VALUES (?, ${owner}, ${epoch}) ON CONFLICT DO NOTHING`)
+  const index = indexing(db)
   return {
     offer: (name) => void offer.run(name),
     insertTask({ key, fact, life }) {
@@ -90,6 +93,8 @@ function inserting(
               ...leaseIn(life), ...courseIn(life), life.end?.reason ?? null, life.end?.at ?? null, result, operation,
             )
       if (changes === 0) throw taken(operation)
+      if (fact.labels !== undefined) index.labels(key, fact.labels)
+      if (life.end !== undefined) index.end(key, life)
     },
     supersede({ task, state, fencing, reason, at }) {
       supersede.run(task, STATE_CODES[state], fencing?.epoch ?? null, fencing?.counter ?? null, reason, at)
@@ -100,10 +105,11 @@ function inserting(
 function following(
   db: Database,
   { owner, epoch }: Ownership,
-): Pick<FactStatements, 'stand' | 'updateCourse' | 'end' | 'moveMark'> {
+): Pick<FactStatements, 'stand' | 'raise' | 'updateCourse' | 'end' | 'label' | 'moveMark'> {
   const stand = db.prepare(`INSERT OR REPLACE INTO standings VALUES (?, ${owner}, ${epoch}, ?, ?, ?, ?, ?, ?, ?)`)
+  const raise = db.prepare('UPDATE tasks SET priority = ? WHERE key = ?')
   const course = db.prepare(
-    `UPDATE tasks SET priority = ?, lost_workers = ?, due = ?, requeue_reason = ?, cancel_reason = ?, cancel_at = ?,
+    `UPDATE tasks SET lost_workers = ?, due = ?, requeue_reason = ?, cancel_reason = ?, cancel_at = ?,
        faults = ?
      WHERE key = ?`,
   )
@@ -111,13 +117,18 @@ function following(
   const open = db.prepare('INSERT INTO open VALUES (?)')
   const close = db.prepare('DELETE FROM open WHERE key = ?')
   const mark = db.prepare('UPDATE mark SET at = ?')
+  const index = indexing(db)
   return {
     stand: (key, life) => void stand.run(key, STATE_CODES[life.state], life.attempt, ...leaseIn(life)),
-    updateCourse: (key, life) => void course.run(life.priority, ...courseIn(life), key),
-    end(key, { state, end: ending, result = null }, wasOld) {
+    raise: (key, life) => void raise.run(life.priority, key),
+    updateCourse: (key, life) => void course.run(...courseIn(life), key),
+    end(key, life, wasOld) {
+      const { state, end: ending, result = null } = life
       end.run(key, STATE_CODES[state], ending?.reason ?? '', ending?.at ?? 0, result)
+      index.end(key, life)
       if (wasOld) close.run(key)
     },
+    label: index.labels,
     moveMark(to, keys) {
       for (const key of keys) open.run(key)
       mark.run(to)
@@ -136,19 +147,34 @@ function ofOperations(db: Database, { owner, epoch }: Ownership): Pick<FactState
   const leaveJoined = db.prepare(
     'UPDATE operations SET left_at = ? WHERE name = ? AND task_key = ? AND left_at IS NULL',
   )
+  const index = indexing(db)
   return {
-    join(key, { operation, note = null, at }) {
+    join(key, fact) {
+      const { operation, note = null, at } = fact
       const { changes } = join.run(key, operation, note, at, operation)
       if (changes === 0) throw taken(operation)
+      if (fact.labels !== undefined) index.labels(key, fact.labels)
     },
     leave(key, { operation, at }) {
       if (leaveFirst.run(at, key, operation).changes === 0) leaveJoined.run(at, operation, key)
+      index.left(key)
     },
   }
 }
 
-const isJustAccepted = ({ lease, end, cancel, requeueReason, due }: TaskLife): boolean =>
-  (lease ?? end ?? cancel ?? requeueReason ?? due) === undefined
+/** Writes the `words` table, by which lists find tasks. */
+function indexing(db: Database) {
+  const index = db.prepare('INSERT OR IGNORE INTO words VALUES (?, ?)')
+  return {
+    labels(key: number, labels: readonly string[]): void {
+      for (const label of labels) index.run(wordOf(label), key)
+    },
+    end(key: number, { state }: TaskLife): void {
+      if (state !== 'completed') index.run(UNUSUAL, key)
+    },
+    left: (key: number): void => void index.run(UNUSUAL, key),
+  }
+}
 
 const taken = (operation: string): Error => invalid(`an operation is already named ${operation}`, 'exists')
 

@@ -19,7 +19,7 @@ const tool = (name: string, args: readonly string[]) => spawnSync(name, args)
 const faultIn = (outcome: Outcome | undefined): Fault | undefined =>
   outcome !== undefined && 'error' in outcome ? faultOf(outcome.error) : undefined
 
-test('a database that may not grow refuses with a time to come back, and goes on once it may', () => {
+test('a full database refuses facts with retryAfterMs 5000, and accepts them once it may grow', () => {
   const db = openForWriting(folderForTest())
   onTestFinished(() => db.close())
   migrate(db)
@@ -34,7 +34,7 @@ test('a database that may not grow refuses with a time to come back, and goes on
     retryAfterMs: 5000,
     why: 'disk',
   })
-  // What needs no room may still end, and what was refused is not known.
+  // A fact that needs no space is still accepted, and the refused task is unknown.
   expect(writer.write([[finished('kept', 1, { result: undefined })]])).toEqual([{ late: [] }])
   expect(writer.write([[finished(`t${firstFull}`, undefined, { result: undefined })]])).toMatchObject([
     { late: [`t${firstFull}`] },
@@ -46,7 +46,7 @@ test('a database that may not grow refuses with a time to come back, and goes on
   expect(tasks.map(({ task }) => task).reverse()).toEqual(['kept', ...held, `t${firstFull}`, 'after'])
 })
 
-test('a database that another program holds is told of, and written once it is free', () => {
+test('a database locked by another program is reported as unavailable, and written after the lock is released', () => {
   const folder = folderForTest()
   const db = openForWriting(folder)
   const other = new DatabaseSync(databaseFile(folder))
@@ -64,7 +64,7 @@ test('a database that another program holds is told of, and written once it is f
   expect(writer.write([[accepted('t')]])).toEqual([{ late: [] }])
 })
 
-test('a full disk loses nothing that was acknowledged, and takes facts again when there is room', async (context) => {
+test('a full disk loses no acknowledged fact, and facts are accepted again after space is freed', async (context) => {
   const folder = folderForTest()
   const mounted = tool('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder])
   if (mounted.status !== 0) return context.skip('a small disk cannot be mounted here')
@@ -92,7 +92,7 @@ test('a full disk loses nothing that was acknowledged, and takes facts again whe
   await again.close()
 })
 
-test('after a sync that failed, nothing more is promised to outlive a power cut', async () => {
+test('after a failed sync, every later record with durability power fails as unavailable', async () => {
   const file = join(folderForTest(), 'log')
   const fd = openSync(file, 'w')
   const told: string[] = []

@@ -4,7 +4,7 @@ import type { HistoryPage, HistoryQuery, TaskRecord } from '../journal.ts'
 import type { FromReader, ThreadSettings, ToReader } from './thread-messages.ts'
 
 const SOURCE = new URL('./reader-thread.ts', import.meta.url)
-/** The same file as it is published. */
+/** The path of the same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 
 interface Question {
@@ -12,7 +12,10 @@ interface Question {
   reject(error: FaultError): void
 }
 
-/** The near end of the thread that reads. It is started by the first question, and again after it failed. */
+/**
+ * The main thread's side of the reader thread. The first query starts the thread; a query after a crash starts it
+ * again.
+ */
 export class HistoryThread {
   readonly #settings: ThreadSettings
   readonly #questions = new Map<number, Question>()
@@ -54,7 +57,7 @@ export class HistoryThread {
     thread.on('message', (answer: FromReader) => {
       this.#questions.get(answer.id)?.resolve(answer)
       this.#questions.delete(answer.id)
-      if (this.#questions.size === 0) thread.unref() // nothing to do is no reason to live
+      if (this.#questions.size === 0) thread.unref() // an idle thread must not keep the process alive
     })
     thread.on('error', (error) => {
       cause = error

@@ -1,11 +1,13 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { bytesOf, keyIn, MOST_PAGE_BYTES, pageSize } from '../history-page.ts'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { MOST_PAGE_BYTES, pageSize } from '../history-page.ts'
 import type { HistoryPage, HistoryQuery, TaskRecord } from '../journal.ts'
-import { STATE_CODES } from './schema.ts'
+import { historyRanges, type Range, type Source } from './history-range.ts'
+import { recordReader } from './record-reader.ts'
+import { STATE_CODES, wordOf } from './schema.ts'
 import {
+  bytesIn,
   keyOf,
   type Row,
-  recordReader,
   rowsOf,
   STATE,
   SUMMARY_COLUMNS,
@@ -14,19 +16,27 @@ import {
   WHOLE_COLUMNS,
 } from './task-row.ts'
 
-/** What can be asked about tasks, over one connection that need not be able to write. */
+/** The queries about tasks, over one connection, which may be read-only. */
 export interface History {
   find(operation: string): TaskRecord | undefined
   list(query: HistoryQuery, cursor: string | undefined): HistoryPage
 }
 
-/** How many rows one page may look at: some ten milliseconds. */
-const MOST_SCANNED = 10_000
+/** CROSS JOIN keeps SQLite from reading the tasks first. */
+const CANDIDATES = {
+  tasks: `${TASKS} WHERE :word = ''`,
+  words: `words CROSS JOIN ${TASKS} WHERE tasks.key = words.key AND words.word = :word`,
+  open: `open CROSS JOIN ${TASKS} WHERE tasks.key = open.key AND :word = ''`,
+  named: `json_each(:word) AS named CROSS JOIN ${TASKS} WHERE operation = named.value`,
+} as const satisfies Record<Source, string>
 
-/** A page of these columns. */
-const pageSql = (columns: string): string =>
-  `SELECT ${columns} FROM ${TASKS}
-   WHERE tasks.key < :before AND tasks.key >= :from
+/** The column by which the index of the source is ordered. */
+const keyIn = { tasks: 'tasks.key', words: 'words.key', open: 'open.key', named: 'tasks.key' } as const
+
+/** The SQL of a page with these columns. */
+const pageSql = (columns: string, source: Source): string =>
+  `SELECT ${columns} FROM ${CANDIDATES[source]}
+     AND ${keyIn[source]} < :before AND ${keyIn[source]} >= :from
      AND (:instance IS NULL OR instance = :instance)
      AND (:invocation IS NULL OR invocation = :invocation)
      AND (:origin IS NULL OR origin = :origin)
@@ -34,68 +44,68 @@ const pageSql = (columns: string): string =>
        SELECT 1 FROM operations WHERE task_key = tasks.key AND left_at IS NOT NULL)))
      AND (:name IS NULL OR instr(operation, :name) OR EXISTS (
        SELECT 1 FROM operations WHERE task_key = tasks.key AND instr(operations.name, :name)))
+     AND (:labels IS NULL OR tasks.key < (SELECT at FROM words_from) OR NOT EXISTS (
+       SELECT 1 FROM json_each(:labels) AS label
+       WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.word = label.value AND w.key = tasks.key)))
      AND accepted_at >= :acceptedFrom AND accepted_at < :acceptedBefore
-   ORDER BY tasks.key DESC LIMIT :limit`
+   ORDER BY ${keyIn[source]} DESC LIMIT :limit`
+
+const pagesOf = (db: Pick<DatabaseSync, 'prepare'>, columns: string): Record<Source, StatementSync> => ({
+  tasks: rowsOf(db, pageSql(columns, 'tasks')),
+  words: rowsOf(db, pageSql(columns, 'words')),
+  open: rowsOf(db, pageSql(columns, 'open')),
+  named: rowsOf(db, pageSql(columns, 'named')),
+})
 
 export function history(db: Pick<DatabaseSync, 'prepare'>): History {
-  const record = recordReader(db)
+  const recordsOf = recordReader(db)
   const from = `SELECT ${WHOLE_COLUMNS} FROM ${TASKS}`
   const byFirst = rowsOf(db, `${from} WHERE operation = ?`)
   const byJoined = rowsOf(db, `${from} WHERE tasks.key = (SELECT task_key FROM operations WHERE name = ?)`)
-  const newest = db.prepare('SELECT max(key) AS key FROM tasks')
-  const floor = db.prepare('SELECT key FROM tasks WHERE key < ? ORDER BY key DESC LIMIT 1 OFFSET ?')
-  const summaries = rowsOf(db, pageSql(SUMMARY_COLUMNS))
-  const wholes = rowsOf(db, pageSql(WHOLE_COLUMNS))
-  /** Which rows a page may look at. */
-  const rangeOf = (cursor: string | undefined): Range => {
-    const before = cursor === undefined ? Number(newest.get()?.key ?? 0) + 1 : keyIn(cursor)
-    return { before, from: Number(floor.get(before, MOST_SCANNED - 1)?.key ?? 0) }
-  }
+  const ranges = historyRanges(db)
+  const summaries = pagesOf(db, SUMMARY_COLUMNS)
+  const wholes = pagesOf(db, WHOLE_COLUMNS)
   const wholePage = (query: HistoryQuery, range: Range): HistoryPage => {
-    const tasks: TaskRecord[] = []
-    const begins: string[] = []
-    const ending = (key: number): HistoryPage => ({ tasks, records: tasks, begins, next: cursorOf(key) })
-    let bytes = 0
-    for (const row of wholes.iterate(parametersOf(query, range)) as unknown as Iterable<Row>) {
-      const task = record(row)
-      bytes += bytesOf(task)
-      if (bytes > MOST_PAGE_BYTES && tasks.length > 0) return ending(keyOf(row) + 1)
-      begins.push(String(keyOf(row) + 1))
-      if (tasks.push(task) === pageSize(query)) return ending(keyOf(row))
+    const rows: Row[] = []
+    const ending = (next: string | undefined): HistoryPage => {
+      const records = recordsOf(rows)
+      return { tasks: records, records, begins: rows.map((row) => String(keyOf(row) + 1)), next }
     }
-    return ending(range.from)
+    let bytes = 0
+    for (const row of wholes[range.source].iterate(parametersOf(query, range)) as unknown as Iterable<Row>) {
+      bytes += bytesIn(row)
+      if (bytes > MOST_PAGE_BYTES && rows.length > 0) return ending(String(keyOf(row) + 1))
+      if (rows.push(row) === pageSize(query)) return ending(String(keyOf(row)))
+    }
+    return ending(ranges.after(range))
   }
   return {
     find(operation) {
       const row = (byFirst.get(operation) ?? byJoined.get(operation)) as unknown as Row | undefined
-      return row && record(row)
+      return row && recordsOf([row])[0]
     },
     list(query, cursor) {
-      const range = rangeOf(cursor)
+      const range = ranges.of(query, cursor)
       if (query.whole) return wholePage(query, range)
-      const rows = summaries.all(parametersOf(query, range)) as unknown as Row[]
+      const rows = summaries[range.source].all(parametersOf(query, range)) as unknown as Row[]
       const last = rows.at(-1)
       const isFull = last !== undefined && rows.length === pageSize(query)
-      return { tasks: rows.map(summaryOf), next: cursorOf(isFull ? keyOf(last) : range.from) }
+      return { tasks: rows.map(summaryOf), next: isFull ? String(keyOf(last)) : ranges.after(range) }
     },
   }
 }
 
-interface Range {
-  readonly before: number
-  readonly from: number
-}
-
-const cursorOf = (key: number): string | undefined => (key > 0 ? String(key) : undefined)
-
-const parametersOf = (query: HistoryQuery, range: Range): Record<string, SQLInputValue> => ({
-  ...range,
+const parametersOf = (query: HistoryQuery, { before, from, word }: Range): Record<string, SQLInputValue> => ({
+  before,
+  from,
+  word,
   instance: query.instance ?? null,
   invocation: query.invocation ?? null,
   origin: query.origin ?? null,
   states: maskOf(query.states),
   orLeft: query.orLeft ? 1 : 0,
   name: query.name ?? null,
+  labels: query.labels?.length ? JSON.stringify(query.labels.map(wordOf)) : null,
   acceptedFrom: query.acceptedFrom ?? -Number.MAX_VALUE,
   acceptedBefore: query.acceptedBefore ?? Number.MAX_VALUE,
   limit: pageSize(query),

@@ -1,7 +1,8 @@
 /**
- * The thread that moves what is in the log into the database while others go on writing. A checkpoint that a writer is
- * ahead of leaves the database to the kernel, unsynced, and the one that ends the log would wait for all of it at once
- * (seen: 41 ms with everyone waiting, and 2 with this): so it is brought to the disk here each time.
+ * The thread that checkpoints the log into the database while the writer continues. A passive checkpoint that does not
+ * reach the end of the log leaves the database file unsynced. The checkpoint that restarts the log would then sync all
+ * of it at once, while all writes wait (measured: 41 ms, and 2 ms with this). So this thread syncs the file after each
+ * checkpoint.
  */
 import { fdatasyncSync, openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -11,8 +12,8 @@ import type { Checkpointed, ThreadSettings } from './thread-messages.ts'
 const { folder } = workerData as ThreadSettings
 const db = openForWriting(folder)
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
-// Closed with the thread and not before: to close it takes SQLite's locks on the file with it, and they are only missed
-// by another process, which is kept out of the folder.
+// The file is closed only with the thread: closing it would release SQLite's locks on the file in this process. After
+// that only another process could miss them, and the folder lock excludes other processes.
 const file = openSync(databaseFile(folder), 'r+')
 
 parentPort?.on('message', () => {
@@ -21,7 +22,7 @@ parentPort?.on('message', () => {
     fdatasyncSync(file)
     parentPort?.postMessage({ frames: Number(log), done: Number(checkpointed) } satisfies Checkpointed)
   } catch {
-    // A full or failing disk: nothing is lost, for the log still has it. The next time may do better.
+    // The disk is full or failing. Nothing is lost, because the log still has the data. The next checkpoint retries.
     parentPort?.postMessage({ frames: 0, done: 0 } satisfies Checkpointed)
   }
 })

@@ -1,24 +1,25 @@
 /**
- * Keeps SQLite's log short. A checkpoint writes and syncs what may be tens of megabytes, and on the writer's own connection
- * everyone would wait for it (8 to 80 ms, measured): so another thread makes it beside the writing. It never catches up
- * with a writer that never rests, and the log can only begin anew when nothing in it is left: once the log is long, the
- * writer finishes the little that is left of a checkpoint that was just made and synced, and waits for the disk that once.
+ * Keeps SQLite's log (WAL) short. A checkpoint writes and syncs tens of megabytes. On the writer's connection all calls
+ * would wait for it (measured: 8 to 80 ms), so another thread makes it. That thread never catches up with a writer that
+ * never pauses, but the log can only restart when all of it is in the database. So when the log is longer than
+ * `mostFrames`, the writer itself finishes the rest of a checkpoint that was just made and synced, and waits for the
+ * disk once.
  */
 import { Worker } from 'node:worker_threads'
 import type { Database } from './fact-statements.ts'
 import type { Checkpointed, ThreadSettings } from './thread-messages.ts'
 
 export interface LogLimits {
-  /** A checkpoint begins after so much was written. */
+  /** A checkpoint starts after this many bytes were written. */
   readonly grownBytes: number
-  /** A log that is longer begins anew, at the price of one wait. A frame is a page, of 8 KiB. */
+  /** A longer log is restarted, while the writer waits once. A frame is a page of 8 KiB. */
   readonly mostFrames: number
 }
 
 const LIMITS: LogLimits = { grownBytes: 16 * 1024 * 1024, mostFrames: 16 * 1024 }
 
 const SOURCE = new URL('./keeper-thread.ts', import.meta.url)
-/** The same file as it is published. */
+/** The path of the same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 
 export class LogKeeper {
@@ -36,13 +37,13 @@ export class LogKeeper {
     this.#limits = limits
   }
 
-  /** After a commit of so many bytes. */
+  /** Called after each commit, with its size. */
   wrote(bytes: number): void {
     this.#grown += bytes
     if (this.#grown >= this.#limits.grownBytes && !this.#isBusy) this.#ask()
   }
 
-  /** Resolves when no checkpoint is being made. */
+  /** Resolves when no checkpoint is running. */
   async settled(): Promise<void> {
     if (this.#isBusy)
       await new Promise<void>((resolve) => {
@@ -65,7 +66,7 @@ export class LogKeeper {
   #start(): Worker {
     const thread = new Worker(FILE, { workerData: this.#settings, name: 'journal keeper' })
     thread.on('message', (done: Checkpointed) => this.#hear(done))
-    // Without it the log only grows longer: another is started when there is more.
+    // Without the thread the log only grows. The next checkpoint starts another thread.
     thread.on('error', () => {
       this.#thread = undefined
       this.#rest()
@@ -78,7 +79,7 @@ export class LogKeeper {
       try {
         this.#db.exec('PRAGMA wal_checkpoint(RESTART)')
       } catch {
-        // Somebody reads, or the disk is full: the log has all of it, and the next checkpoint tries again.
+        // A reader holds the log, or the disk is full. The log still has all data; the next checkpoint retries.
       }
     }
     this.#rest()

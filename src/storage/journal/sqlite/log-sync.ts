@@ -2,14 +2,14 @@ import { fdatasync } from 'node:fs'
 import type { Fault } from '../../../base/fault.ts'
 
 /**
- * Brings SQLite's log to the disk, one sync at a time and beside the commits: what is committed while one runs waits
- * for the next, and shares it. A sync that failed cannot be tried again, for the kernel may have dropped what it could
- * not write and says so only once: from then on `power` is refused until the journal is opened anew.
+ * Syncs SQLite's log to disk, one sync at a time, while commits continue. Calls that are committed during a sync wait
+ * for the next one and share it. A failed fdatasync cannot be retried, because the kernel may have dropped the data and
+ * reports the error only once. So after a failure, `power` is refused until the journal is opened again.
  */
 export class LogSync {
   readonly #fd: number
   readonly #done: (upTo: number, fault: Fault | undefined) => void
-  #wanted = 0
+  #requested = 0
   #isRunning = false
   #fault: Fault | undefined
   #idle: (() => void) | undefined
@@ -19,9 +19,9 @@ export class LogSync {
     this.#done = done
   }
 
-  /** All calls up to this number are committed. */
+  /** Requests a sync. All calls up to this number are committed. */
   want(upTo: number): void {
-    this.#wanted = upTo
+    this.#requested = upTo
     if (this.#fault !== undefined) this.#done(upTo, this.#fault)
     else if (!this.#isRunning) this.#run()
   }
@@ -34,16 +34,16 @@ export class LogSync {
   }
 
   #run(): void {
-    const upTo = this.#wanted
+    const upTo = this.#requested
     this.#isRunning = true
     fdatasync(this.#fd, (error) => {
       this.#isRunning = false
       if (error !== null) {
-        const what = `the journal could not be brought to the disk (${error.message}): nothing more is promised to outlive a power cut until the server is started again`
+        const what = `fdatasync of the journal failed (${error.message}): until a restart of the server, new tasks may not survive a power failure`
         this.#fault = { kind: 'unavailable', what }
       }
-      this.#done(this.#fault === undefined ? upTo : this.#wanted, this.#fault)
-      if (this.#wanted > upTo && this.#fault === undefined) this.#run()
+      this.#done(this.#fault === undefined ? upTo : this.#requested, this.#fault)
+      if (this.#requested > upTo && this.#fault === undefined) this.#run()
       else this.#idle?.()
     })
   }

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 export const databaseFile = (folder: string): string => join(folder, 'journal.db')
 export const logFile = (folder: string): string => join(folder, 'journal.db-wal')
 
-/** Twice as long as the log is let to grow, so only one that somebody read from for very long is cut. */
+/** Twice the size at which a checkpoint starts, so SQLite truncates only a log that a long read kept growing. */
 const MOST_LOG_BYTES = 256 * 1024 * 1024
 
-/** Another connection of ours may be restarting the log: that takes no longer than a disk takes to sync. */
+/** The longest wait for another connection of this server that restarts the log: longer than a disk takes to sync. */
 const BUSY_MS = 5000
 
 /**

@@ -8,7 +8,7 @@ import { databaseFile } from './open-database.ts'
 import { MIGRATIONS, migrate } from './schema.ts'
 import { folderForTest, openIn, PID } from './sqlite-journal.fixture.ts'
 
-test('a second server is refused and told who is first, until that one has closed', async () => {
+test('a second server is refused with the process id of the first, until the first has closed', async () => {
   const folder = folderForTest()
   const first = await openIn(folder)
   await expect(openIn(folder)).rejects.toThrow(`is in use by process ${PID}`)
@@ -16,7 +16,7 @@ test('a second server is refused and told who is first, until that one has close
   await (await openIn(folder)).close()
 })
 
-test('a database that a newer program wrote is refused, and left as it is', async () => {
+test('a database of a newer schema is refused and left unchanged', async () => {
   const folder = folderForTest()
   await (await openIn(folder)).close()
   const db = new DatabaseSync(databaseFile(folder))
@@ -29,11 +29,11 @@ test('a database that a newer program wrote is refused, and left as it is', asyn
   await (await openIn(folder)).recover()
 })
 
-test('an old database is brought to the newest schema, with what it holds', async () => {
+test('a database of the first schema is migrated, with its tasks', async () => {
   const folder = folderForTest()
   const old = new DatabaseSync(databaseFile(folder))
   migrate(old, MIGRATIONS.slice(0, 1))
-  // As a program of the first schema left it: written down here, for that program will be gone.
+  // The content that a program of the first schema wrote, as SQL, because that program no longer exists.
   old.exec(`INSERT INTO owners VALUES (1, 'this server', 41);
     INSERT INTO tasks (key, owner, epoch, state, task, operation, instance, invocation, origin, power, priority, accepted_at, attempt, spec)
       VALUES (1, 1, 41, 1, 't', 'operations/t', 'main', 'i', 'action', 0, 0, 1000, 0, x'616263')`)
@@ -47,7 +47,7 @@ test('an old database is brought to the newest schema, with what it holds', asyn
   expect(await journal.record([finished('t', undefined)], 'power')).toEqual([])
 })
 
-test('each step of a migration is taken once, in order, whole or not at all', () => {
+test('each migration step runs once, in order, and atomically', () => {
   const db = new DatabaseSync(':memory:')
   const steps = [
     'CREATE TABLE a (x)',
@@ -63,7 +63,7 @@ test('each step of a migration is taken once, in order, whole or not at all', ()
   expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
 })
 
-test('a file that is no database is refused in clear words, and may be opened once it is put right', async () => {
+test('a file that is not a database is refused as damaged, and a repaired one can be opened', async () => {
   const folder = folderForTest()
   writeFileSync(databaseFile(folder), 'x'.repeat(20_000))
   await expect(openIn(folder)).rejects.toMatchObject({
@@ -75,7 +75,7 @@ test('a file that is no database is refused in clear words, and may be opened on
   expect(await journal.record([accepted('t')], 'power')).toEqual([])
 })
 
-test('a process with nothing left to record ends, open journal or not', () => {
+test('a process with an idle open journal exits', () => {
   const module = new URL('./sqlite-journal.ts', import.meta.url).href
   const folder = folderForTest()
   const script = join(folder, 'script.mjs')

@@ -1,4 +1,4 @@
-/** The thread that answers questions about history, over a connection that cannot write. */
+/** The thread that runs queries about history, over a read-only connection. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { history } from './history.ts'
 import { openForReading } from './open-database.ts'

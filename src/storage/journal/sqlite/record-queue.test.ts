@@ -25,7 +25,7 @@ function queue() {
 
 const commit = (upTo: number) => ({ kind: 'committed', upTo, late: [], failed: [] }) as const
 
-test('calls of one turn go together at its end, and those of the next with the next', async () => {
+test('calls of one loop turn are sent together at its end', async () => {
   const { records, record, sent, turn } = queue()
   record('a', 'process')
   record('b', 'power')
@@ -39,7 +39,7 @@ test('calls of one turn go together at its end, and those of the next with the n
   expect(sent).toHaveLength(2)
 })
 
-test('what is much already does not wait for the end of the turn', () => {
+test('2 MB of facts are sent before the end of the loop turn', () => {
   const { record, sent } = queue()
   record('a', 'process')
   record('b', 'process', 2_000_000)
@@ -47,7 +47,7 @@ test('what is much already does not wait for the end of the turn', () => {
   expect(sent.map(({ first }) => first)).toEqual([1])
 })
 
-test('who asked for power is told after the sync, and who did not is not kept waiting by it', async () => {
+test('a call with durability power resolves after the sync; one with durability process does not wait', async () => {
   const { records, record, toldNow } = queue()
   for (const name of ['a', 'c', 'e']) {
     record(name, 'power')
@@ -63,7 +63,7 @@ test('who asked for power is told after the sync, and who did not is not kept wa
   expect(records.waiting).toBe(0)
 })
 
-test('each call is told of its own failure and of its own late ends', async () => {
+test('each call gets its own failure and its own late tasks', async () => {
   const { records, record, toldNow } = queue()
   for (const name of ['a', 'b', 'c', 'd']) record(name, name === 'c' ? 'power' : 'process')
   records.committed({
@@ -78,7 +78,7 @@ test('each call is told of its own failure and of its own late ends', async () =
   expect(await toldNow()).toBe('d unavailable')
 })
 
-test('a line of thousands keeps its order', async () => {
+test('5,000 calls resolve in order', async () => {
   const { records, record, toldNow } = queue()
   for (let i = 1; i <= 5000; i++) record(`${i}`, 'process')
   for (let i = 1; i <= 5000; i += 7) records.committed(commit(i))
@@ -86,7 +86,7 @@ test('a line of thousands keeps its order', async () => {
   expect(await toldNow()).toBe(Array.from({ length: 5000 }, (_, i) => `${i + 1} done`).join(', '))
 })
 
-test('of a large transaction some are told in each turn, in order, and all of them before it closes', async () => {
+test('1,000 committed calls resolve in order over several loop turns, or at once with settle()', async () => {
   const { records, turn } = queue()
   const told: number[] = []
   for (let i = 1; i <= 1000; i++) records.add([leased('t', i)], 'process').then(() => told.push(i))
@@ -96,7 +96,7 @@ test('of a large transaction some are told in each turn, in order, and all of th
   const atFirst = told.length
   expect(atFirst).toBeGreaterThan(0)
   expect(atFirst).toBeLessThan(300)
-  records.committed(commit(1000)) // waits for its turn, too
+  records.committed(commit(1000)) // also resolved in a later turn
   await turn()
   expect(told.length).toBeLessThan(700)
   expect(records.waiting).toBeGreaterThan(0)

@@ -1,18 +1,18 @@
 /**
- * The near end of `record`: packs what one loop turn brings, sends it off at the turn's end, and settles each call when
- * the writer says that it is as durable as it was to be. A transaction may hold a thousand calls, and what follows from
- * each is done in the turn that settles it: so they are settled some at a time, and others have their turns in between.
+ * The main thread's side of `record`: packs the facts of one turn of the event loop, sends them at its end, and settles
+ * each call when the writer thread reports the requested durability. A transaction may contain a thousand calls, and
+ * settling a call runs the code that awaits it. So calls are settled in groups, with other turns in between.
  */
 import { type Fault, FaultError } from '../../../base/fault.ts'
 import type { Durability, Fact } from '../fact.ts'
 import { FactPack } from '../fact-packing.ts'
 import type { FromWriter, Packed } from './thread-messages.ts'
 
-/** Sent without waiting for the end of the turn. */
+/** A pack of this size is sent before the end of the turn. */
 const SEND_BYTES = 1024 * 1024
-/** More than any task may need; one call is one transaction at least. */
+/** The most bytes of one call, far more than a task needs: a call is one transaction. */
 const MOST_CALL_BYTES = 64 * 1024 * 1024
-/** Calls that are settled in one loop turn: some hundred microseconds of what follows from them. */
+/** Calls that are settled per turn of the event loop: a few hundred microseconds of work. */
 const AT_ONCE = 64
 
 interface Call {
@@ -33,11 +33,12 @@ export class RecordQueue {
   #firstPacked = 1
   #wantsPower = false
   #isScheduled = false
-  #committing = new Line<Call>()
-  #syncing = new Line<Call>()
-  /** What came of them is known, and not yet told. */
-  #known = new Line<Call>()
-  #isTelling = false
+  /** Calls in the order of their numbers: not committed, and committed but not synced as requested. */
+  #committing: Call[] = []
+  #syncing: Call[] = []
+  /** Calls whose outcome is known and that are not settled yet. */
+  #known: Call[] = []
+  #isSettling = false
 
   constructor(send: (pack: Packed) => void) {
     this.#send = send
@@ -68,7 +69,7 @@ export class RecordQueue {
     })
   }
 
-  /** Sends what is packed. */
+  /** Sends the packed facts. */
   flush(): void {
     if (this.#pack.size === 0) return
     this.#send({ kind: 'facts', first: this.#firstPacked, ...this.#pack.take(), power: this.#wantsPower })
@@ -79,87 +80,54 @@ export class RecordQueue {
   committed({ upTo, late, failed }: Extract<FromWriter, { kind: 'committed' }>): void {
     const failures = failed.length === 0 ? undefined : new Map(failed.map(({ call, fault }) => [call, fault]))
     const lateIn = late.length === 0 ? undefined : new Map(late.map(({ call, tasks }) => [call, tasks]))
-    for (let call = this.#committing.head; call !== undefined && call.number <= upTo; call = this.#committing.head) {
-      this.#committing.shift()
+    const first = this.#committing[0]?.number ?? upTo
+    for (const call of this.#committing.splice(0, upTo - first + 1)) {
       if (lateIn !== undefined) call.late = lateIn.get(call.number) ?? NONE
       if (failures !== undefined) call.fault = failures.get(call.number)
       const isSettled = call.durability === 'process' || call.fault !== undefined
       ;(isSettled ? this.#known : this.#syncing).push(call)
     }
-    this.#tell()
+    this.#settleKnown()
   }
 
   synced(upTo: number, fault: Fault | undefined): void {
-    for (let call = this.#syncing.head; call !== undefined && call.number <= upTo; call = this.#syncing.head) {
-      this.#syncing.shift()
+    const later = this.#syncing.findIndex(({ number }) => number > upTo)
+    for (const call of this.#syncing.splice(0, later < 0 ? this.#syncing.length : later)) {
       call.fault = fault
       this.#known.push(call)
     }
-    this.#tell()
+    this.#settleKnown()
   }
 
-  /** Tells all who are still to be told, now. */
+  /** Settles all calls with a known outcome, in this turn. */
   settle(): void {
-    while (this.#known.length > 0) this.#tellSome()
+    this.#settleSome(this.#known.length)
   }
 
-  #tell(): void {
-    if (this.#isTelling) return // in their turn
-    this.#tellSome()
+  #settleKnown(): void {
+    if (this.#isSettling) return // a later turn continues
+    this.#settleSome(AT_ONCE)
     if (this.#known.length === 0) return
-    this.#isTelling = true
+    this.#isSettling = true
     setImmediate(() => {
-      this.#isTelling = false
-      this.#tell()
+      this.#isSettling = false
+      this.#settleKnown()
     })
   }
 
-  #tellSome(): void {
-    for (let i = 0; i < AT_ONCE; i++) {
-      const call = this.#known.shift()
-      if (call === undefined) return
-      if (call.fault === undefined) call.resolve(call.late)
-      else call.reject(new FaultError(call.fault))
+  #settleSome(most: number): void {
+    for (const { fault, late, resolve, reject } of this.#known.splice(0, most)) {
+      if (fault === undefined) resolve(late)
+      else reject(new FaultError(fault))
     }
   }
 
-  /** The writer is gone: whether what waits for it was written is not known. */
+  /** The writer thread has ended: whether it has written the open calls is unknown. */
   fail(error: FaultError): void {
     this.settle()
-    for (const line of [this.#committing, this.#syncing]) {
-      for (let call = line.shift(); call !== undefined; call = line.shift()) call.reject(error)
-    }
-  }
-}
-
-/** First in, first out, without moving what remains at each step. */
-class Line<T> {
-  #items: (T | undefined)[] = []
-  #start = 0
-
-  get length(): number {
-    return this.#items.length - this.#start
-  }
-
-  get head(): T | undefined {
-    return this.#items[this.#start]
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#start]
-    if (item === undefined) return undefined
-    this.#items[this.#start++] = undefined
-    if (this.#start === this.#items.length) {
-      this.#items = []
-      this.#start = 0
-    } else if (this.#start >= 1024 && this.#start * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#start)
-      this.#start = 0
-    }
-    return item
+    const open = [...this.#committing, ...this.#syncing]
+    this.#committing = []
+    this.#syncing = []
+    for (const call of open) call.reject(error)
   }
 }

@@ -20,7 +20,7 @@ function database() {
   return { db, open, writer, count }
 }
 
-test('tasks that stay open while many others come and go are found, and only they are written down', () => {
+test('long-running tasks are recovered after 50 others ended, and only they are in the table of open tasks', () => {
   const { open, writer, count } = database()
   const first = writer()
   first.write([[accepted('slow'), accepted('slower')]])
@@ -35,7 +35,7 @@ test('tasks that stay open while many others come and go are found, and only the
   expect(open()).toEqual([])
 })
 
-test('tasks that come after all before them were forgotten are found', () => {
+test('a task submitted after older ones were evicted can be found', () => {
   const { db, open, writer, count } = database()
   const first = writer()
   for (let i = 0; i < 20; i++) first.write([[accepted(`t${i}`)], [finished(`t${i}`, undefined)]])
@@ -47,7 +47,7 @@ test('tasks that come after all before them were forgotten are found', () => {
   expect(open()).toEqual(['t0', 't1'])
 })
 
-test('what is open belongs to the owner of today', () => {
+test('takeEpoch assigns unfinished tasks to the new owner, and leaves finished ones', () => {
   const { db, writer } = database()
   writer().write([[accepted('open'), accepted('over'), finished('over', undefined)]])
   const { owner, epoch } = takeEpoch(db, 'another')

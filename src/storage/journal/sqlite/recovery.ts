@@ -1,17 +1,17 @@
 import type { OpenTask } from '../journal.ts'
-import type { TaskLife } from '../task-life.ts'
 import type { Database, Ownership } from './fact-statements.ts'
 import type { KnownTask } from './fact-writer.ts'
-import { keyOf, OPEN_COLUMNS, OPERATION_COLUMNS, openTaskOf, type Row, rowsOf, TASKS } from './task-row.ts'
+import { openForReading } from './open-database.ts'
+import { keyOf, lifeIn, OPEN_COLUMNS, OPERATION_COLUMNS, openTaskOf, type Row, rowsOf, TASKS } from './task-row.ts'
 
-/** Below the mark they are written down; from there on, all that have no end are open. */
+/** Below the mark, open tasks have a row in `open`. From the mark on, all tasks without an end are open. */
 const OPEN_KEYS = `SELECT key FROM open UNION ALL
   SELECT key FROM tasks WHERE key >= (SELECT at FROM mark) AND ended_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM ends WHERE ends.key = tasks.key)`
 
 /**
- * Draws a new epoch, greater than every earlier one in this file, and makes this owner the owner of all open tasks: the
- * file has one server at a time. Rows that already name this owner are not rewritten; there may be a hundred thousand.
+ * Starts a new epoch, greater than every earlier one in this file, and makes this server the owner of all open tasks:
+ * the file has one server at a time. Rows that already have this owner are not rewritten; there may be 100,000.
  */
 export function takeEpoch(db: Database, name: string): Ownership {
   db.exec('BEGIN IMMEDIATE')
@@ -34,22 +34,38 @@ export function takeEpoch(db: Database, name: string): Ownership {
   }
 }
 
-/** Some open tasks as SQLite has them: they go to another thread, and columns in order are the least to carry. */
+/**
+ * Whether no server has ever recorded its start here, as in a database whose log was deleted before the first
+ * checkpoint. A database that cannot be read is not blank: the writer reports what is wrong with it.
+ */
+export function isBlankJournal(folder: string): boolean {
+  try {
+    using db = openForReading(folder)
+    const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'owners'").get()
+    return table === undefined || db.prepare('SELECT 1 FROM owners').get() === undefined
+  } catch {
+    return false
+  }
+}
+
+/** A page of open tasks as rows of SQLite. It is sent to another thread, and arrays are smaller than objects. */
 export interface OpenPage {
   readonly rows: readonly Row[]
-  /** Operations that joined them, each after those that came before it. */
+  /** Operations that joined these tasks, in the order of arrival. */
   readonly joined: readonly Row[]
 }
 
-/** All open tasks in the order of their arrival, some at a time. */
+/** Yields all open tasks in the order of arrival, `pageSize` at a time. */
 export function* openPages(db: Database, pageSize: number): Generator<OpenPage> {
   const keys = (rowsOf(db, `${OPEN_KEYS} ORDER BY 1`).all() as unknown as Row[]).map(([key]) => Number(key))
+  // CROSS JOIN reads the tasks in the order of the keys: ORDER BY would sort whole rows, with their specs.
+  const some = 'json_each(?) AS some CROSS JOIN'
+  const tasks = rowsOf(db, `SELECT ${OPEN_COLUMNS} FROM ${some} ${TASKS} WHERE tasks.key = some.value`)
   const among = 'IN (SELECT value FROM json_each(?))'
-  const tasks = rowsOf(db, `SELECT ${OPEN_COLUMNS} FROM ${TASKS} WHERE tasks.key ${among} ORDER BY tasks.key`)
   const joined = rowsOf(db, `SELECT ${OPERATION_COLUMNS} FROM operations WHERE task_key ${among} ORDER BY key`)
   for (let from = 0; from < keys.length; from += pageSize) {
-    const some = JSON.stringify(keys.slice(from, from + pageSize))
-    yield { rows: tasks.all(some) as unknown as Row[], joined: joined.all(some) as unknown as Row[] }
+    const page = JSON.stringify(keys.slice(from, from + pageSize))
+    yield { rows: tasks.all(page) as unknown as Row[], joined: joined.all(page) as unknown as Row[] }
   }
 }
 
@@ -61,22 +77,5 @@ export function tasksIn({ rows, joined }: OpenPage): OpenTask[] {
 export const namesOffered = (db: Database): string[] =>
   (rowsOf(db, 'SELECT name FROM names_offered').all() as unknown as Row[]).map(([name]) => String(name))
 
-/** What the writer needs to know of tasks that were open already. */
-export const knownIn = (page: OpenPage): KnownTask[] =>
-  tasksIn(page).map((task, i) => ({ key: keyOf(page.rows[i] as Row), life: lifeOf(task) }))
-
-const lifeOf = (task: OpenTask): TaskLife => ({
-  task: task.task,
-  acceptedAt: task.acceptedAt,
-  state: task.state,
-  priority: task.priority,
-  attempt: task.attempt,
-  lease: task.lease,
-  lostWorkers: task.lostWorkers,
-  faults: task.faults,
-  due: task.due,
-  requeueReason: task.requeueReason,
-  cancel: task.cancel,
-  end: undefined,
-  result: undefined,
-})
+/** Returns the state that the writer keeps of open tasks. */
+export const knownIn = ({ rows }: OpenPage): KnownTask[] => rows.map((row) => ({ key: keyOf(row), life: lifeIn(row) }))

@@ -1,11 +1,12 @@
 import type { Database } from './fact-statements.ts'
 
-/** So few that a transaction is over in a few milliseconds: others wait for it. */
+/** Tasks per transaction: few enough that it takes a few milliseconds, because other writes wait for it. */
 const AT_ONCE = 500
 
 /**
- * Forgets what ended before a time, some tasks a step, the oldest first. It is over when the next few hundred in the
- * order of arrival were all accepted after that time: a clock that was set back for a while holds nothing up for ever.
+ * Deletes tasks that ended before a time, in steps of AT_ONCE tasks in the order of arrival. Ends when none of the next
+ * AT_ONCE tasks was accepted before that time. One such task is enough to continue, so a clock that was set back for a
+ * while does not stop retention.
  */
 export function* forgetting(db: Database, before: number): Generator<number> {
   const next = db.prepare('SELECT key, accepted_at FROM tasks WHERE key > ? ORDER BY key LIMIT ?')
@@ -17,6 +18,7 @@ export function* forgetting(db: Database, before: number): Generator<number> {
     ['standings', 'key'],
     ['ends', 'key'],
     ['operations', 'task_key'],
+    ['words', 'key'],
   ].map(([table, key]) =>
     db.prepare(
       `DELETE FROM ${table} WHERE ${key} > ? AND ${key} <= ?

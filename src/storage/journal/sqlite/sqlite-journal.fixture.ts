@@ -5,17 +5,17 @@ import { onTestFinished } from 'vitest'
 import type { Journal } from '../journal.ts'
 import { sqliteJournal } from './sqlite-journal.ts'
 
-/** What the journal takes for the id of this process. */
+/** The process id given to the journal. */
 export const PID = 4711
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export function folderForTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-journal-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A journal in that folder that is closed after the test, whatever came of it. */
+/** A journal in that folder; it is closed after the test, also when the test fails. */
 export async function openIn(folder: string): Promise<Journal> {
   const journal = await sqliteJournal({ folder, owner: 'this server', pid: PID })
   onTestFinished(() => journal.close())

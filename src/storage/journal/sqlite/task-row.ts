@@ -1,17 +1,20 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import type { OpenTask, OperationRecord, TaskRecord, TaskSummary } from '../journal.ts'
+import type { OpenTask, OperationRecord, TaskSummary } from '../journal.ts'
+import { beginLife, type TaskLife } from '../task-life.ts'
 import { finalStateOf, STATE_CODES, stateOf } from './schema.ts'
 
-/** As SQLite has it, column by column: rows with names cost half as much again, and recovery reads them by the hundred thousand. */
+/**
+ * A row as an array of columns. Rows as objects cost one and a half times as much, and recovery reads 100,000 of them.
+ */
 export type Row = readonly SQLOutputValue[]
 
-/** What a task's newest standing says where it has one beyond its row, and else the row. */
+/** The column of the newest standing if there is one, otherwise that of the task's row. */
 const standing = (column: string): string =>
   `CASE WHEN standings.key IS NULL THEN tasks.${column} ELSE standings.${column} END`
 
 export const STATE = 'COALESCE(ends.state, standings.state, tasks.state)'
 
-/** All that a summary needs; the bytes are read only for those who want them. */
+/** The columns of a summary. Specs and results are read only for whole records. */
 const SUMMARY = {
   key: 'tasks.key',
   state: STATE,
@@ -52,15 +55,18 @@ export const SUMMARY_COLUMNS = listed(SUMMARY)
 export const OPEN_COLUMNS = listed(OPEN)
 export const WHOLE_COLUMNS = listed(WHOLE)
 
-/** Where each column is: those of a summary come first, then those of an open task. */
-const AT = Object.fromEntries(Object.keys(WHOLE).map((name, i) => [name, i])) as Record<keyof typeof WHOLE, number>
+/** The index of each column: those of a summary are first, then those of an open task. */
+export const AT = Object.fromEntries(Object.keys(WHOLE).map((name, i) => [name, i])) as Record<
+  keyof typeof WHOLE,
+  number
+>
 
-/** Tasks with all that lies beside their rows. */
+/** Tasks joined with their standings and ends. */
 export const TASKS = `tasks LEFT JOIN standings ON standings.key = tasks.key LEFT JOIN ends ON ends.key = tasks.key`
 
-type Preparing = Pick<DatabaseSync, 'prepare'>
+export type Preparing = Pick<DatabaseSync, 'prepare'>
 
-/** A statement whose rows are columns in order. */
+/** Prepares a statement whose rows are arrays. */
 export function rowsOf(db: Preparing, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
@@ -78,7 +84,6 @@ export const keyOf = (row: Row): number => Number(row[AT.key])
 
 export function summaryOf(row: Row): TaskSummary {
   const code = Number(row[AT.state])
-  const at = maybeNumber(row[AT.cancelAt])
   const endedAt = maybeNumber(row[AT.endedAt])
   return {
     task: text(row[AT.task]),
@@ -92,7 +97,7 @@ export function summaryOf(row: Row): TaskSummary {
     state: stateOf(code),
     attempt: Number(row[AT.attempt]),
     lease: leaseOf(row),
-    cancel: at === undefined ? undefined : { reason: text(row[AT.cancelReason]), at },
+    cancel: cancelOf(row),
     end:
       endedAt === undefined ? undefined : { state: finalStateOf(code), reason: text(row[AT.endReason]), at: endedAt },
     operation: text(row[AT.operation]),
@@ -109,18 +114,43 @@ const leaseOf = (row: Row): TaskSummary['lease'] =>
         startedAt: maybeNumber(row[AT.startedAt]),
       }
 
-/** With the rows of the operations that joined it, if any did. */
+const cancelOf = (row: Row): TaskSummary['cancel'] => {
+  const at = maybeNumber(row[AT.cancelAt])
+  return at === undefined ? undefined : { reason: text(row[AT.cancelReason]), at }
+}
+
+const lostWorkersOf = (row: Row): readonly string[] =>
+  row[AT.lostWorkers] === null ? NO_WORKERS : (JSON.parse(text(row[AT.lostWorkers])) as string[])
+
+const dueOf = (row: Row): number | undefined =>
+  row[AT.state] === STATE_CODES.retrying ? maybeNumber(row[AT.due]) : undefined
+
+/** Returns the state of an open task. */
+export function lifeIn(row: Row): TaskLife {
+  const life = beginLife({ task: text(row[AT.task]), priority: Number(row[AT.priority]) })
+  life.state = stateOf(Number(row[AT.state]))
+  life.attempt = Number(row[AT.attempt])
+  life.lease = leaseOf(row)
+  life.lostWorkers = lostWorkersOf(row)
+  life.faults = Number(row[AT.faults])
+  life.due = dueOf(row)
+  life.requeueReason = maybeText(row[AT.requeueReason])
+  life.cancel = cancelOf(row)
+  return life
+}
+
+/** `joined` are the rows of the operations that joined the task. */
 export const openTaskOf = (row: Row, joined: readonly Row[] | undefined): OpenTask => ({
   ...summaryOf(row),
   spec: maybeBytes(row[AT.spec]) as Uint8Array,
   operations: joined === undefined ? [firstOf(row)] : [firstOf(row), ...joined.map(operationOf)],
-  lostWorkers: row[AT.lostWorkers] === null ? NOBODY : (JSON.parse(text(row[AT.lostWorkers])) as string[]),
+  lostWorkers: lostWorkersOf(row),
   faults: Number(row[AT.faults]),
-  due: row[AT.state] === STATE_CODES.retrying ? maybeNumber(row[AT.due]) : undefined,
+  due: dueOf(row),
   requeueReason: maybeText(row[AT.requeueReason]),
 })
 
-const NOBODY: readonly string[] = []
+const NO_WORKERS: readonly string[] = []
 
 const firstOf = (row: Row): OperationRecord => ({
   name: text(row[AT.operation]),
@@ -138,21 +168,7 @@ const operationOf = ([, name, note, joinedAt, leftAt]: Row): OperationRecord => 
   leftAt: maybeNumber(leftAt),
 })
 
-/** How to make a whole task of its row, over one connection. */
-export function recordReader(db: Preparing): (row: Row) => TaskRecord {
-  const joined = rowsOf(db, `SELECT ${OPERATION_COLUMNS} FROM operations WHERE task_key = ? ORDER BY key`)
-  const late = rowsOf(
-    db,
-    'SELECT state, lease_epoch, lease_counter, reason, at FROM superseded WHERE task = ? ORDER BY key',
-  )
-  return (row) => ({
-    ...openTaskOf(row, joined.all(keyOf(row)) as unknown as Row[]),
-    result: maybeBytes(row[AT.result]),
-    superseded: (late.all(text(row[AT.task])) as unknown as Row[]).map(([state, epoch, counter, reason, at]) => ({
-      state: finalStateOf(Number(state)),
-      fencing: epoch === null ? undefined : { epoch: Number(epoch), counter: Number(counter) },
-      reason: text(reason),
-      at: Number(at),
-    })),
-  })
-}
+export const resultIn = (row: Row): Uint8Array | undefined => maybeBytes(row[AT.result])
+
+/** The bytes of a whole row that count towards the page limit. */
+export const bytesIn = (row: Row): number => (maybeBytes(row[AT.spec])?.length ?? 0) + (resultIn(row)?.length ?? 0)

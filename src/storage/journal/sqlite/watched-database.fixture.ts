@@ -1,7 +1,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Database } from './fact-statements.ts'
 
-/** A database that tells of each statement that was run on it: where a process could have died. */
+/** A database that reports each statement after it ran: the points at which a process could be killed. */
 export const watched = (db: Database, ran: (sql: string) => void): Database => ({
   get isTransaction() {
     return db.isTransaction

@@ -1,31 +1,41 @@
 /**
- * The thread that has the connection that writes. All packs that have come in while a transaction was being committed
- * go into the next one, so the busier it is the less each costs.
+ * The thread with the writing connection. All packs that arrive during a commit are written in the next transaction, so
+ * the cost per call falls as the load rises.
  */
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Fact } from '../fact.ts'
 import { unpackCalls } from '../fact-unpacking.ts'
-import { FactWriter, type KnownTask } from './fact-writer.ts'
+import { FactWriter } from './fact-writer.ts'
 import { LogKeeper } from './log-keeper.ts'
 import { LogSync } from './log-sync.ts'
 import { logFile, openForWriting } from './open-database.ts'
-import { knownIn, namesOffered, openPages, takeEpoch } from './recovery.ts'
+import { knownIn, namesOffered, type OpenPage, openPages, takeEpoch } from './recovery.ts'
 import { forgetting } from './retention.ts'
 import { migrate } from './schema.ts'
 import { faultOf } from './sqlite-fault.ts'
 import type { FromWriter, Packed, ThreadSettings, ToWriter } from './thread-messages.ts'
 
-/** Enough to share a commit, and not so much that those who came first wait for long. */
+/**
+ * The most bytes per transaction: enough to share a commit, and few enough that the first callers do not wait for long.
+ */
 const MOST_BYTES = 4 * 1024 * 1024
 const OPEN_TASKS_AT_ONCE = 1000
-/** What a call adds to the log beyond its own bytes, roughly: parts of pages. */
+/** While the main thread restores one page, this thread reads the next. */
+const PAGES_AHEAD = 2
+/** The approximate bytes that a call adds to the log besides its own: parts of pages. */
 const LOG_BYTES_A_CALL = 600
 /**
- * And what a transaction does, however small: the last page of each table and index is in the log whole. Where there
- * are a thousand small ones a second, that is most of the log.
+ * The bytes that a transaction adds to the log: the last page of each table and index is written whole. With a thousand
+ * small transactions per second, this is most of the log.
  */
 const LOG_BYTES_A_COMMIT = 4 * 8192
+
+interface Recovery {
+  readonly pages: Generator<OpenPage, void>
+  readonly epoch: number
+  readonly namesOffered: readonly string[]
+}
 
 class WriterThread {
   readonly #port: MessagePort
@@ -33,6 +43,7 @@ class WriterThread {
   readonly #db
   readonly #keeper: LogKeeper
   #writer: FactWriter | undefined
+  #recovery: Recovery | undefined
   #log: { readonly fd: number; readonly sync: LogSync } | undefined
   #isClosing = false
 
@@ -49,7 +60,7 @@ class WriterThread {
     while (next !== undefined) next = next.kind === 'facts' ? this.#write(next) : this.#obey(next)
   }
 
-  /** One transaction of what is there; answers with the message after it, if one has come. */
+  /** Writes the received packs in one transaction. Returns the next message, if there is one. */
   #write(first: Packed): ToWriter | undefined {
     const packs: Packed[] = []
     const calls: (readonly Fact[])[] = []
@@ -74,11 +85,12 @@ class WriterThread {
       if ('error' in outcome) failed.push({ call: first + i, fault: faultOf(outcome.error) })
       else if (outcome.late.length > 0) late.push({ call: first + i, tasks: outcome.late })
     }
-    this.#say({ kind: 'committed', upTo: first + calls.length - 1, late, failed })
+    this.#send({ kind: 'committed', upTo: first + calls.length - 1, late, failed })
   }
 
   #obey(message: Exclude<ToWriter, Packed>): undefined {
     if (message.kind === 'recover') this.#recover()
+    else if (message.kind === 'more') this.#sendOpen()
     else if (message.kind === 'forget') this.#forget(message)
     else void this.#close()
   }
@@ -88,25 +100,41 @@ class WriterThread {
       const ownership = takeEpoch(this.#db, this.#settings.owner)
       this.#log ??= this.#openLog()
       fdatasyncSync(this.#log.fd)
-      const known: KnownTask[] = []
-      for (const page of openPages(this.#db, OPEN_TASKS_AT_ONCE)) {
-        this.#say({ kind: 'open', page })
-        for (const task of knownIn(page)) known.push(task)
-      }
-      this.#writer = new FactWriter(this.#db, { by: ownership, open: known })
-      this.#say({ kind: 'recovered', epoch: ownership.epoch, namesOffered: namesOffered(this.#db) })
+      this.#writer = new FactWriter(this.#db, { by: ownership, open: [] })
+      const { epoch } = ownership
+      this.#recovery = { pages: openPages(this.#db, OPEN_TASKS_AT_ONCE), epoch, namesOffered: namesOffered(this.#db) }
     } catch (error) {
-      this.#say({ kind: 'unrecovered', fault: faultOf(error) })
+      this.#send({ kind: 'unrecovered', fault: faultOf(error) })
+    }
+    for (let i = 0; i < PAGES_AHEAD; i++) this.#sendOpen()
+  }
+
+  /** Sends a page of open tasks; after the last one, the end of the recovery. */
+  #sendOpen(): void {
+    if (this.#recovery === undefined) return
+    const { pages, epoch, namesOffered } = this.#recovery
+    try {
+      const { value: page, done } = pages.next()
+      if (done) {
+        this.#recovery = undefined
+        this.#send({ kind: 'recovered', epoch, namesOffered })
+        return
+      }
+      this.#send({ kind: 'open', page, epoch, namesOffered })
+      for (const known of knownIn(page)) this.#writer?.know(known)
+    } catch (error) {
+      this.#recovery = undefined
+      this.#send({ kind: 'unrecovered', fault: faultOf(error) })
     }
   }
 
-  /** Only once a transaction was committed is there sure to be a log; it stays the same file until all is closed. */
+  /** The log exists only after a commit. It is the same file until all connections are closed. */
   #openLog(): { fd: number; sync: LogSync } {
     const folder = openSync(this.#settings.folder, 'r')
-    fsyncSync(folder) // that the files are there at all
+    fsyncSync(folder) // makes the directory entries of the files durable
     closeSync(folder)
     const fd = openSync(logFile(this.#settings.folder), 'r+')
-    return { fd, sync: new LogSync(fd, (upTo, fault) => this.#say({ kind: 'synced', upTo, fault })) }
+    return { fd, sync: new LogSync(fd, (upTo, fault) => this.#send({ kind: 'synced', upTo, fault })) }
   }
 
   #forget({ id, before }: Extract<ToWriter, { kind: 'forget' }>): void {
@@ -116,10 +144,10 @@ class WriterThread {
       try {
         const { value, done } = steps.next()
         tasks += value ?? 0
-        if (done || this.#isClosing) this.#say({ kind: 'forgotten', id, tasks, fault: undefined })
-        else setImmediate(step) // facts go in between
+        if (done || this.#isClosing) this.#send({ kind: 'forgotten', id, tasks, fault: undefined })
+        else setImmediate(step) // facts are written in between
       } catch (error) {
-        this.#say({ kind: 'forgotten', id, tasks, fault: faultOf(error) })
+        this.#send({ kind: 'forgotten', id, tasks, fault: faultOf(error) })
       }
     }
     step()
@@ -131,15 +159,15 @@ class WriterThread {
     await this.#keeper.close()
     try {
       this.#db.close()
-      this.#say({ kind: 'closed', fault: undefined })
+      this.#send({ kind: 'closed', fault: undefined })
     } catch (error) {
-      this.#say({ kind: 'closed', fault: faultOf(error) })
+      this.#send({ kind: 'closed', fault: faultOf(error) })
     }
     if (this.#log !== undefined) closeSync(this.#log.fd)
     this.#port.close()
   }
 
-  #say(message: FromWriter): void {
+  #send(message: FromWriter): void {
     this.#port.postMessage(message)
   }
 }

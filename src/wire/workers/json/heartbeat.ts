@@ -11,11 +11,11 @@ const HEARTBEAT = z.object({
   preempted: maybe(z.boolean()),
 })
 
-/** A heartbeat that says nothing is one all the same. */
+/** A heartbeat without a body is valid. */
 export function heartbeatFromJson(
-  said: unknown,
+  json: unknown,
 ): Pick<Pulse, 'running' | 'load' | 'preempted'> & { readonly draining: boolean } {
-  const { state = '', running_tasks, load, preempted } = readJson(HEARTBEAT, said ?? {})
+  const { state = '', running_tasks, load, preempted } = readJson(HEARTBEAT, json ?? {})
   return { draining: state.toLowerCase() === 'draining', running: running_tasks, load, ...(preempted && { preempted }) }
 }
 
@@ -43,7 +43,7 @@ const ANSWER = z.object({
 })
 
 /** Decodes the response to a heartbeat or to a poll for orders. Only a poll's response has `seen`. */
-export function heartbeatAnswerFromJson(said: unknown): HeartbeatAnswer & { readonly seen: number | undefined } {
-  const { cancel_tasks, drain, shutdown, seen } = readJson(ANSWER, said).data
+export function heartbeatAnswerFromJson(json: unknown): HeartbeatAnswer & { readonly seen: number | undefined } {
+  const { cancel_tasks, drain, shutdown, seen } = readJson(ANSWER, json).data
   return { cancel: cancel_tasks, drain, shouldShutdown: shutdown, seen }
 }

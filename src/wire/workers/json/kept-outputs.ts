@@ -7,8 +7,9 @@ const TYPE = 'windlass.worker.v1/outputs.json'
 const MOST_BYTES = 256 * 1024
 
 /**
- * Outputs that a worker left where it wants them, and says where that is: we have no blob for them, so they go along
- * with the result in the worker's own words. Contents that it sent are blobs, and are left out.
+ * Encodes outputs that stay on the worker's side: the worker reports where they are, and the server has no blobs of
+ * them. Their description is added to the result as the worker sent it. Contents that the worker sent are stored as
+ * blobs and left out here.
  */
 export function keptOutputs(outputs: Readonly<Record<string, unknown>>): Auxiliary {
   const text = JSON.stringify(outputs, (key, value: unknown) =>
@@ -19,7 +20,7 @@ export function keptOutputs(outputs: Readonly<Record<string, unknown>>): Auxilia
   return { typeUrl: TYPE, value }
 }
 
-/** What a worker said so, if it did. */
+/** Returns the outputs that `keptOutputs` encoded; undefined when there are none. */
 export function keptOutputsOf({ auxiliary }: ExecutedActionMetadata): Readonly<Record<string, unknown>> | undefined {
   const kept = auxiliary.find(({ typeUrl }) => typeUrl === TYPE)
   return kept && JSON.parse(Buffer.from(kept.value).toString())

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { LeaseMessage } from '../lease.ts'
+import type { LeaseMessage } from '../lease-stream.ts'
 import { base64, maybe, readJson, shortText } from './read-json.ts'
 
-/** A task for a worker that reads what is to be run from its spec. */
+/** A task for a worker that decodes the spec. */
 export const leaseToJson = (lease: LeaseMessage): object => ({
   id: lease.attemptId,
   state: 'RUNNING',
@@ -55,5 +55,5 @@ const LEASE = z
 const ANSWER = z.object({ data: z.object({ tasks: z.array(LEASE) }) })
 
 /** Decodes the leases of a response; the response may be empty. */
-export const leasesFromJson = (said: unknown): readonly LeaseMessage[] =>
-  said === undefined ? [] : readJson(ANSWER, said).data.tasks
+export const leasesFromJson = (json: unknown): readonly LeaseMessage[] =>
+  json === undefined ? [] : readJson(ANSWER, json).data.tasks

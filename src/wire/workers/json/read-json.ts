@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { invalid } from '../../../base/fault.ts'
 
-/** What is left out may as well be null: that is how some languages write nothing. */
+/** Accepts null as well as a missing field: encoders of some languages write null for an unset field. */
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
     .transform((value): z.infer<T> | undefined => value ?? undefined)
     .optional()
 
-/** Longer than any that we give away or keep. */
+/** All names that the server assigns or stores are shorter. */
 const LONGEST_TEXT = 4096
 
-/** A name or a word, of a length that one may have, and that survives being sent. */
+/** A name of at most LONGEST_TEXT characters in valid Unicode. */
 export const shortText = () =>
   z
     .string()
     .max(LONGEST_TEXT)
     .refine((text) => text.isWellFormed(), 'is no text')
 
-/** By its length, and not by a pattern: of these there may be megabytes. */
+/** Checks the length, not a pattern: the text can have several megabytes. */
 export const base64 = () =>
   z.string().transform((text, issues): Uint8Array => {
     const bytes = Buffer.from(text, 'base64')
@@ -28,9 +28,9 @@ export const base64 = () =>
     return z.NEVER
   })
 
-/** What was said, checked; throws `invalid` with the place of the first mistake. */
-export function readJson<T extends z.ZodType>(schema: T, said: unknown): z.infer<T> {
-  const read = schema.safeParse(said)
+/** Validates a JSON value; throws `invalid` with the path of the first error. */
+export function readJson<T extends z.ZodType>(schema: T, json: unknown): z.infer<T> {
+  const read = schema.safeParse(json)
   if (read.success) return read.data
   const [first] = read.error.issues
   const at = first?.path.map(String).join('.').slice(0, 200)

@@ -3,16 +3,16 @@ import { invalid } from '../../../base/fault.ts'
 import type { NamedValue, WorkerRegistration } from '../registration.ts'
 import { maybe, readJson, shortText } from './read-json.ts'
 
-/** What it runs containers with, in this protocol's words. */
+/** The container runtimes of a worker, under the names of this protocol. */
 export const CONTAINER_RUNTIMES = ['docker', 'apptainer', 'none'] as const
 export type ContainerRuntime = (typeof CONTAINER_RUNTIMES)[number]
 
-/** A worker that comes by HTTP: what every such worker says, and what ours says beside. */
+/** The registration of a worker over HTTP: the fields of the protocol, and our extensions. */
 export interface JsonRegistration {
   readonly name: string
   readonly hostname: string
   readonly runtime: ContainerRuntime
-  /** `worker` is empty for one that wants a name from us. */
+  /** `worker` is empty when the worker requests a name from the server. */
   readonly registration: WorkerRegistration
 }
 
@@ -41,10 +41,10 @@ const REGISTRATION = z.object({
   wants_spec: maybe(z.boolean()),
 })
 
-export function registrationFromJson(said: unknown): JsonRegistration {
-  const from = readJson(REGISTRATION, said)
+export function registrationFromJson(json: unknown): JsonRegistration {
+  const from = readJson(REGISTRATION, json)
   const { id = '', name = id, hostname = '', resources = {} } = from
-  if (name === '') throw invalid('name: a worker must have one')
+  if (name === '') throw invalid('name: must not be empty')
   for (const [field, value] of Object.entries({ id, name, hostname })) mustBeName(field, value)
   return {
     name,
@@ -61,7 +61,7 @@ export function registrationFromJson(said: unknown): JsonRegistration {
       platform: pairsOf(from.platform),
       labels: pairsOf(from.labels),
       running: from.running_tasks,
-      prefetch: 0, // nobody could tell it to begin
+      prefetch: 0, // this protocol has no message that starts a prefetched task
       preemptible: from.preemptible ?? false,
       version: from.version ?? '',
       group: from.group ?? '',
@@ -90,23 +90,26 @@ export const registrationToJson = ({ name, hostname, runtime, registration: from
   wants_spec: from.wantsSpec,
 })
 
-/** Carries it. */
+/** The header of each request of a worker; its value is the session id. */
 export const SESSION_HEADER = 'windlass-session'
 
 const ANSWER = z.object({ data: z.object({ session: shortText() }) })
 
-/** What a worker says to speak for the registration that this was the answer to, and not for another of its name. */
-export const sessionFromJson = (said: unknown): string => readJson(ANSWER, said).data.session
+/**
+ * Decodes the session id. Every later request of the worker contains it, so that the server can distinguish two
+ * registrations under one name.
+ */
+export const sessionFromJson = (json: unknown): string => readJson(ANSWER, json).data.session
 
-/** It stands in paths, logs and tables. */
+/** Names appear in URL paths, logs and tables. */
 function mustBeName(field: string, value: string): void {
   if (value.length > MOST_NAME || /\p{Cc}/u.test(value) || value === '.' || value === '..')
-    throw invalid(`${field}: it is no name, or too long`)
+    throw invalid(`${field}: must be a name that is not too long`)
 }
 
 function runtimeOf(word = ''): ContainerRuntime {
   const runtime = CONTAINER_RUNTIMES.find((one) => one === (word.toLowerCase() || 'none'))
-  if (runtime === undefined) throw invalid(`runtime: it is one of ${CONTAINER_RUNTIMES.join(', ')}`)
+  if (runtime === undefined) throw invalid(`runtime: must be one of ${CONTAINER_RUNTIMES.join(', ')}`)
   return runtime
 }
 
@@ -115,7 +118,7 @@ type Table = Readonly<Record<string, string | readonly string[]>>
 const pairsOf = (from: Table = {}): NamedValue[] =>
   Object.entries(from).flatMap(([name, values]) => [values].flat().map((value) => ({ name, value })))
 
-/** A name that comes with several values has them all. */
+/** Collects all values of one name in an array. */
 function tableOf(pairs: readonly NamedValue[]): Table {
   const all = new Map<string, string[]>()
   for (const { name, value } of pairs) all.set(name, [...(all.get(name) ?? []), value])

@@ -16,12 +16,12 @@ export const keptStageToJson = ({ conditions, result }: KeptStageJson): object =
   result: Buffer.from(result).toString('base64'),
 })
 
-export function keptStageFromJson(said: unknown): KeptStageJson {
-  const { conditions, result } = readJson(KEPT, said)
+export function keptStageFromJson(json: unknown): KeptStageJson {
+  const { conditions, result } = readJson(KEPT, json)
   return { conditions: mustBeConditions(conditions), result }
 }
 
 export const foundStageToJson = (result: Uint8Array): object => ({ result: Buffer.from(result).toString('base64') })
 
-/** The answer comes in the envelope. */
-export const foundStageFromJson = (said: unknown): Uint8Array => readJson(FOUND, said).data.result
+/** Decodes the response: the result inside the `data` envelope. */
+export const foundStageFromJson = (json: unknown): Uint8Array => readJson(FOUND, json).data.result

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { heartbeatAnswerFromJson, heartbeatAnswerToJson, heartbeatFromJson, heartbeatToJson } from './heartbeat.ts'
 import { keptOutputs, keptOutputsOf } from './kept-outputs.ts'
 import { leasesFromJson, leaseToJson } from './lease.ts'
-import { newsFromJson, newsToJson, printedToJson } from './news.ts'
 import { type JsonRegistration, registrationFromJson, registrationToJson } from './registration.ts'
+import { printedToJson, reportFromJson, reportToJson } from './report.ts'
 
-/** As it travels. */
+/** JSON as it is sent. */
 const sent = (json: unknown): unknown => JSON.parse(JSON.stringify(json))
 
 const REGISTRATION: JsonRegistration = {
@@ -31,17 +31,17 @@ const REGISTRATION: JsonRegistration = {
   },
 }
 
-test('a registration comes back as it went, names with several values included', () => {
+test('a registration round-trips, including properties with several values', () => {
   expect(registrationFromJson(sent(registrationToJson(REGISTRATION)))).toEqual(REGISTRATION)
 })
 
-test('a registration that says little is one all the same', () => {
+test('a registration with only a name has defaults', () => {
   const { runtime, registration } = registrationFromJson({ name: 'x', labels: null, runtime: 'Docker', more: 1 })
   expect(runtime).toBe('docker')
   expect(registration).toMatchObject({ worker: '', slots: 1, running: undefined, wantsSpec: false, labels: [] })
 })
 
-test('a lease comes back as it went, spec and all', () => {
+test('a lease round-trips, including its spec', () => {
   const lease = {
     attemptId: 't.1-2',
     operation: 'o',
@@ -62,15 +62,15 @@ test('a lease comes back as it went, spec and all', () => {
   expect(leasesFromJson(undefined)).toEqual([])
 })
 
-describe('what is told about a task', () => {
+describe('a task report', () => {
   test.each([
     { kind: 'result', result: Buffer.from([1, 2, 255]), fn: 'sha256' },
     { kind: 'timeout', result: undefined, fn: undefined },
     { kind: 'stopped' },
     { kind: 'returned', what: 'no slot' },
     { kind: 'fault', what: 'no disk', hopeless: true },
-  ] as const)('comes back as it went: %j', (news) => {
-    const back = newsFromJson(sent(newsToJson(news)))
+  ] as const)('round-trips: %j', (news) => {
+    const back = reportFromJson(sent(reportToJson(news)))
     expect(back).toMatchObject({ isWhole: true, error: 'what' in news ? news.what : '' })
     expect(back.word).toBe(
       { result: 'success', timeout: 'timeout', stopped: 'cancelled', returned: 'returned', fault: 'failed' }[news.kind],
@@ -79,7 +79,7 @@ describe('what is told about a task', () => {
     expect(back.hopeless).toBe('hopeless' in news && news.hopeless)
   })
 
-  test('is understood in capitals and in the words of others', () => {
+  test('accepts states in upper case and the states of other systems', () => {
     for (const [state, word] of [
       ['SUCCESS', 'success'],
       ['Completed', 'success'],
@@ -88,16 +88,16 @@ describe('what is told about a task', () => {
       ['QUEUED', 'returned'],
       ['', undefined],
     ] as const)
-      expect(newsFromJson({ state }).word).toBe(word)
-    expect(() => newsFromJson({ state: 'constructor' })).toThrow('state')
+      expect(reportFromJson({ state }).word).toBe(word)
+    expect(() => reportFromJson({ state: 'constructor' })).toThrow('state')
   })
 
-  test('says where what was printed belongs', () => {
+  test('carries output with its stream and offset', () => {
     const pieces = [{ stream: 'stderr', bytes: Buffer.from('äh'), at: 7 }] as const
-    expect(newsFromJson(sent(printedToJson(pieces)))).toMatchObject({ word: undefined, printed: pieces })
+    expect(reportFromJson(sent(printedToJson(pieces)))).toMatchObject({ word: undefined, printed: pieces })
   })
 
-  test('is refused when it is not what it should be', () => {
+  test('is refused when a field has the wrong type', () => {
     for (const said of [
       [],
       'x',
@@ -106,11 +106,11 @@ describe('what is told about a task', () => {
       { result: 'ab!=' },
       { output: [{ stream: 'x' }] },
     ])
-      expect(() => newsFromJson(said)).toThrow()
+      expect(() => reportFromJson(said)).toThrow()
   })
 })
 
-test('heartbeats and their answers come back as they went', () => {
+test('heartbeats and their replies round-trip', () => {
   const stats = { active: 1, completed: 2, failed: 3 }
   const pulse = heartbeatToJson({ state: 'draining', stats, running: ['t.1-2'], load: 0.5 })
   expect(heartbeatFromJson(sent(pulse))).toEqual({ draining: true, running: ['t.1-2'], load: 0.5 })
@@ -119,7 +119,7 @@ test('heartbeats and their answers come back as they went', () => {
   expect(heartbeatAnswerFromJson(sent({ data: heartbeatAnswerToJson(answer) }))).toEqual({ ...answer, seen: undefined })
 })
 
-test('outputs that stay where they are keep their words, and contents that were sent are left out', () => {
+test('keptOutputs keeps locations and leaves out file contents', () => {
   const kept = keptOutputs({
     a: { class: 'File', location: 'ws:///x' },
     b: { class: 'File', contents: 'secret' },

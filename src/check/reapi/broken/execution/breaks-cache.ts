@@ -12,16 +12,16 @@ import {
   fails,
 } from './detour.ts'
 
-/** Results that are kept although they should not be, or longer than they should. */
+/** Stores results that must not be stored, or keeps them too long. */
 export const cachingEveryResult: Detour = ({ methods }) => {
   const results = new Map<string, NonNullable<OperationMessage['response']>['result']>()
   return {
     async *execute(request, call) {
-      for await (const told of methods.execute(request, call)) {
+      for await (const message of methods.execute(request, call)) {
         const hash = request.actionDigest?.hash ?? ''
-        const result = told.response?.result ?? results.get(hash)
-        if (told.done && !results.has(hash)) results.set(hash, result)
-        yield told
+        const result = message.response?.result ?? results.get(hash)
+        if (message.done && !results.has(hash)) results.set(hash, result)
+        yield message
       }
     },
     async getActionResult(request) {
@@ -32,7 +32,7 @@ export const cachingEveryResult: Detour = ({ methods }) => {
   }
 }
 
-/** Caches the first answer to an action for ever or, when `isShared`, only while it runs. */
+/** Caches the first answer to an action for ever, or only while it runs if `isShared` is set. */
 const answeringOnce =
   (isShared: boolean): Detour =>
   ({ methods }) => {
@@ -53,9 +53,9 @@ const cancellingAll: Detour = ({ methods }) => {
   const names = new Set<string>()
   return {
     async *execute(request, call) {
-      for await (const told of methods.execute(request, call)) {
-        names.add(told.name)
-        yield told
+      for await (const message of methods.execute(request, call)) {
+        names.add(message.name)
+        yield message
       }
     },
     async cancelOperation() {
@@ -68,8 +68,8 @@ const cancellingAll: Detour = ({ methods }) => {
 export const cacheBreaks = {
   'exec-cache.hit': changingResponse((response) => ({ ...response, cachedResult: false })),
   'exec-cache.hit-same': executing(async function* (request, call, { methods }) {
-    for await (const told of methods.execute({ ...request, skipCacheLookup: true }, call)) {
-      yield told.response ? { ...told, response: { ...told.response, cachedResult: true } } : told
+    for await (const message of methods.execute({ ...request, skipCacheLookup: true }, call)) {
+      yield message.response ? { ...message, response: { ...message.response, cachedResult: true } } : message
     }
   }),
   'exec-cache.fresh': changingResponse((response) => ({ ...response, cachedResult: true })),

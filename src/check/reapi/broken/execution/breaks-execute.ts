@@ -27,37 +27,38 @@ const namesInARow: Detour = (right) => {
   return {
     async *execute(request, call) {
       const name = `operations/00000000-${count++}`
-      for await (const told of right.methods.execute(request, call)) yield { ...told, name }
+      for await (const message of right.methods.execute(request, call)) yield { ...message, name }
     },
   }
 }
 
 const endsTwice = executing(async function* (request, call, { methods }) {
-  for await (const told of methods.execute(request, call)) {
-    yield told
-    if (told.done) yield told
+  for await (const message of methods.execute(request, call)) {
+    yield message
+    if (message.done) yield message
   }
 })
 
 const withMetadata = (
   change: (metadata: OperationMessage['metadata']) => Partial<OperationMessage['metadata']>,
-): Detour => changingMessages((told) => ({ ...told, metadata: { ...told.metadata, ...change(told.metadata) } }))
+): Detour =>
+  changingMessages((message) => ({ ...message, metadata: { ...message.metadata, ...change(message.metadata) } }))
 
-const errorsOutside = changingMessages((told) =>
-  told.response !== undefined && (told.response.result?.exitCode !== 0 || told.response.status?.code !== 0)
-    ? { ...told, response: undefined, error: { code: STATUS.unknown, message: 'it failed', details: [] } }
-    : told,
+const errorsOutside = changingMessages((message) =>
+  message.response !== undefined && (message.response.result?.exitCode !== 0 || message.response.status?.code !== 0)
+    ? { ...message, response: undefined, error: { code: STATUS.unknown, message: 'it failed', details: [] } }
+    : message,
 )
 
 const truncated = executing(async function* (request, call, { methods, blob }) {
-  for await (const told of methods.execute(request, call)) {
-    const digest: Digest | undefined = told.response?.result?.stdoutDigest
-    const isLarge = told.response?.result !== undefined && (digest?.sizeBytes ?? 0) > MiB
-    if (!isLarge) yield told
+  for await (const message of methods.execute(request, call)) {
+    const digest: Digest | undefined = message.response?.result?.stdoutDigest
+    const isLarge = message.response?.result !== undefined && (digest?.sizeBytes ?? 0) > MiB
+    if (!isLarge) yield message
     else {
-      const { response } = told
+      const { response } = message
       const stdoutRaw = (await blob(digest)).subarray(0, MiB)
-      yield { ...told, response: { ...response, result: { ...response?.result, stdoutRaw } } } as OperationMessage
+      yield { ...message, response: { ...response, result: { ...response?.result, stdoutRaw } } } as OperationMessage
     }
   }
 })
@@ -75,8 +76,8 @@ function isMetadata(bytes: Uint8Array): boolean {
 export const executeBreaks = {
   'execute.runs': executing(() => fails(STATUS.unimplemented)),
   'execute.first-at-once': onlyTheLast,
-  'execute.name-given': changingMessages((told) => ({ ...told, name: '' })),
-  'execute.name-stable': changingMessages((told, index) => ({ ...told, name: `${told.name}${index}` })),
+  'execute.name-given': changingMessages((message) => ({ ...message, name: '' })),
+  'execute.name-stable': changingMessages((message, index) => ({ ...message, name: `${message.name}${index}` })),
   'execute.name-unguessable': namesInARow,
   'execute.stages-known': withMetadata(({ stage }) => (stage === STAGE.completed ? {} : { stage: 0 })),
   'execute.stage-executing': withMetadata(({ stage }) => (stage === STAGE.executing ? { stage: STAGE.queued } : {})),
@@ -84,8 +85,8 @@ export const executeBreaks = {
     stage === STAGE.completed ? { stage: STAGE.executing } : {},
   ),
   'execute.done-is-last': endsTwice,
-  'execute.metadata-type': changingMessages((told) => ({ ...told, metadataType: 'ExecuteOperationMetadata' })),
-  'execute.response-type': changingMessages((told) => ({ ...told, responseType: 'ExecuteResponse' })),
+  'execute.metadata-type': changingMessages((message) => ({ ...message, metadataType: 'ExecuteOperationMetadata' })),
+  'execute.response-type': changingMessages((message) => ({ ...message, responseType: 'ExecuteResponse' })),
   'execute.metadata-action': withMetadata(() => ({ actionDigest: undefined })),
   'execute.metadata-function': withMetadata(() => ({ digestFunction: 0 })),
   'execute.no-operation-error': errorsOutside,

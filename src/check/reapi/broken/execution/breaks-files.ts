@@ -90,7 +90,7 @@ const linking = (change: (link: OutputSymlink) => Partial<OutputSymlink>): Detou
     outputSymlinks: outputSymlinks.map((link) => ({ ...link, ...change(link) })),
   }))
 
-/** Nothing that was made is to be found. */
+/** Returns no outputs. */
 const losing: Detour = ({ methods }) => ({
   findMissingBlobs: async (request) => ({
     ...(await methods.findMissingBlobs(request)),
@@ -98,20 +98,20 @@ const losing: Detour = ({ methods }) => ({
   }),
 })
 
-/** Trees in another order, or with more in them. */
+/** Returns Trees in a wrong order, or with additional entries. */
 const planting = (change: (tree: Tree) => Uint8Array): Detour =>
   executing(async function* (request, call, { methods, blob, store }) {
     const replanted = async (directory: OutputDirectory): Promise<OutputDirectory> => {
       const tree = change(Tree.decode(await blob(directory.treeDigest)))
       return { ...directory, treeDigest: await store(tree) }
     }
-    for await (const told of methods.execute(request, call)) {
-      const { response } = told
-      if (response?.result === undefined) yield told
+    for await (const message of methods.execute(request, call)) {
+      const { response } = message
+      if (response?.result === undefined) yield message
       else {
         const outputDirectories = await Promise.all(response.result.outputDirectories.map(replanted))
         const result: ActionResult = { ...response.result, outputDirectories }
-        yield { ...told, response: { ...response, result } }
+        yield { ...message, response: { ...response, result } }
       }
     }
   })

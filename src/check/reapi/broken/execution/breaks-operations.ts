@@ -24,9 +24,9 @@ export const metadataBreaks = {
   'exec-metadata.times': measuring(() => ({ inputFetchStartTimestamp: undefined })),
   'exec-metadata.times-ordered': measuring(() => ({ executionCompletedTimestamp: { seconds: 1, nanos: 0 } })),
   'exec-metadata.virtual-duration': measuring(() => ({ virtualExecutionDuration: { seconds: 3600, nanos: 0 } })),
-  'exec-metadata.partial': changingMessages((told) => ({
-    ...told,
-    metadata: { ...told.metadata, partialExecutionMetadata: undefined },
+  'exec-metadata.partial': changingMessages((message) => ({
+    ...message,
+    metadata: { ...message.metadata, partialExecutionMetadata: undefined },
   })),
 } satisfies Partial<Record<ExecutionId, Detour>>
 
@@ -35,9 +35,9 @@ const leavingCancels = (name: 'execute' | 'waitExecution'): Detour =>
   streaming(name, async function* (request, call, { methods }) {
     let last: OperationMessage | undefined
     try {
-      for await (const told of methods[name](request as never, call)) {
-        last = told
-        yield told
+      for await (const message of methods[name](request as never, call)) {
+        last = message
+        yield message
       }
     } finally {
       if (last !== undefined && !last.done) await methods.cancelOperation({ name: last.name })
@@ -60,9 +60,12 @@ export const waitBreaks = {
     yield* (await allMessages(methods.waitExecution(request, call))).slice(-1)
   }),
   'wait-execution.until-done': streaming('waitExecution', async function* (request, call, { methods }) {
-    for await (const told of methods.waitExecution(request, call)) if (!told.done) yield told
+    for await (const message of methods.waitExecution(request, call)) if (!message.done) yield message
   }),
-  'wait-execution.same-name': changingMessages((told) => ({ ...told, name: `${told.name}-again` }), 'waitExecution'),
+  'wait-execution.same-name': changingMessages(
+    (message) => ({ ...message, name: `${message.name}-again` }),
+    'waitExecution',
+  ),
   'wait-execution.after-end': streaming('waitExecution', async function* (request, call, { methods }) {
     if ((await methods.getOperation(request)).done) fails(STATUS.notFound)
     yield* methods.waitExecution(request, call)
@@ -120,16 +123,16 @@ export const operationBreaks = {
   'operations.wait': ({ methods }) => ({ waitOperation: ({ name }) => methods.getOperation({ name }) }),
   'operations.wait-late': ({ methods }) => ({
     async waitOperation(request) {
-      const told = await methods.waitOperation(request)
-      return told.done ? told : fails(STATUS.deadlineExceeded)
+      const message = await methods.waitOperation(request)
+      return message.done ? message : fails(STATUS.deadlineExceeded)
     },
   }),
 } satisfies Partial<Record<ExecutionId, Detour>>
 
 const naming = (name: string): Detour =>
-  changingMessages((told) => ({
-    ...told,
-    metadata: { ...told.metadata, stdoutStreamName: name, stderrStreamName: name },
+  changingMessages((message) => ({
+    ...message,
+    metadata: { ...message.metadata, stdoutStreamName: name, stderrStreamName: name },
   }))
 
 export const logStreamBreaks = {

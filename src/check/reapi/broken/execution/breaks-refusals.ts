@@ -8,7 +8,7 @@ import { changingAction, type Detour, executing, fails, readStoredAction, recode
 
 type Details = Status['details']
 
-/** Changes the details of a refusal. */
+/** Changes the status details of an error. */
 const detailing = (change: (details: Details) => Details): Detour =>
   executing(async function* (request, call, { methods }) {
     try {
@@ -31,7 +31,7 @@ const violating = (change: (violations: readonly Violation[]) => readonly Violat
     }),
   )
 
-/** Repeats the first refusal for ever. */
+/** Returns the first error again for every later request. */
 const unforgiving: Detour = ({ methods }) => {
   const refused = new Map<string, unknown>()
   return {

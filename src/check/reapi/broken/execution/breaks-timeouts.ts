@@ -5,9 +5,9 @@ import { alter, changingAction, changingResponse, type Detour, executing, readSt
 
 /** A command over its timeout runs until the client disconnects. */
 const neverEnding = executing(async function* (request, call, { methods }) {
-  for await (const told of methods.execute(request, call)) {
-    if (told.response?.status?.code === STATUS.deadlineExceeded) await new Promise(() => {})
-    yield told
+  for await (const message of methods.execute(request, call)) {
+    if (message.response?.status?.code === STATUS.deadlineExceeded) await new Promise(() => {})
+    yield message
   }
 })
 
@@ -16,18 +16,18 @@ const leavingItRunning = executing(async function* (request, call, right) {
   const work = await readStoredAction(request, right)
   const isTimed = work.action.timeout !== undefined
   const actionDigest = await alter(work, ({ action }) => ({ action: { ...action, timeout: undefined } }), right)
-  for await (const told of right.methods.execute({ ...request, actionDigest }, call)) {
-    const isStarted = told.metadata.stage === STAGE.executing
+  for await (const message of right.methods.execute({ ...request, actionDigest }, call)) {
+    const isStarted = message.metadata.stage === STAGE.executing
     if (isTimed && isStarted) await right.pause(1500)
-    yield isTimed && isStarted ? expired(told) : told
+    yield isTimed && isStarted ? expired(message) : message
     if (isTimed && isStarted) return
   }
 })
 
-const expired = (told: OperationMessage): OperationMessage => ({
-  ...told,
+const expired = (message: OperationMessage): OperationMessage => ({
+  ...message,
   done: true,
-  metadata: { ...told.metadata, stage: STAGE.completed },
+  metadata: { ...message.metadata, stage: STAGE.completed },
   responseType: RESPONSE_TYPE,
   response: {
     result: undefined,
@@ -38,11 +38,11 @@ const expired = (told: OperationMessage): OperationMessage => ({
   },
 })
 
-/** Every command with a timeout is reported as over it. */
+/** Reports that every command with a timeout has exceeded it. */
 const alwaysLate = executing(async function* (request, call, right) {
   const { action } = await readStoredAction(request, right)
-  for await (const told of right.methods.execute(request, call)) {
-    yield told.done && action.timeout !== undefined ? expired(told) : told
+  for await (const message of right.methods.execute(request, call)) {
+    yield message.done && action.timeout !== undefined ? expired(message) : message
   }
 })
 

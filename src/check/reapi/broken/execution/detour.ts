@@ -36,7 +36,7 @@ export const streaming =
 
 export const executing = (method: StreamOf<'execute'>): Detour => streaming('execute', method)
 
-/** Requests of one kind are refused, all others passed on. */
+/** Rejects matching requests and forwards all others. */
 export const refusing = (isSo: (request: ExecuteRequest, call: ServerCall) => boolean, code: StatusCode): Detour =>
   executing(async function* (request, call, { methods }) {
     if (isSo(request, call)) fails(code)
@@ -46,35 +46,37 @@ export const refusing = (isSo: (request: ExecuteRequest, call: ServerCall) => bo
 export const changingRequest = (change: (request: ExecuteRequest) => ExecuteRequest): Detour =>
   executing((request, call, { methods }) => methods.execute(change(request), call))
 
-type Change<T> = (value: T, told: OperationMessage, index: number) => T
+type Change<T> = (value: T, message: OperationMessage, index: number) => T
 
-/** Every message of a stream is spoilt. */
+/** Changes every message of a stream. */
 export const changingMessages = (
-  change: (told: OperationMessage, index: number) => OperationMessage,
+  change: (message: OperationMessage, index: number) => OperationMessage,
   name: Streaming = 'execute',
 ): Detour =>
   streaming(name, async function* (request, call, { methods }) {
     let index = 0
-    for await (const told of methods[name](request as never, call)) yield change(told, index++)
+    for await (const message of methods[name](request as never, call)) yield change(message, index++)
   })
 
 /** Changes the final response. */
 export const changingResponse = (change: Change<ExecuteResponse>): Detour =>
-  changingMessages((told, index) => (told.response ? { ...told, response: change(told.response, told, index) } : told))
+  changingMessages((message, index) =>
+    message.response ? { ...message, response: change(message.response, message, index) } : message,
+  )
 
 export const changingResult = (change: (result: ActionResult) => Partial<ActionResult>): Detour =>
   changingResponse((response) =>
     response.result ? { ...response, result: { ...response.result, ...change(response.result) } } : response,
   )
 
-/** A status gets another code, be it of the call or of the response. */
+/** Changes the status code of the call or of the response. */
 export const recoded = (from: StatusCode, to: StatusCode, name: Streaming = 'execute'): Detour =>
   streaming(name, async function* (request, call, { methods }) {
     try {
-      for await (const told of methods[name](request as never, call)) {
-        const { response } = told
+      for await (const message of methods[name](request as never, call)) {
+        const { response } = message
         const isSo = response?.status?.code === from
-        yield isSo ? { ...told, response: { ...response, status: Status.fromPartial({ code: to }) } } : told
+        yield isSo ? { ...message, response: { ...response, status: Status.fromPartial({ code: to }) } } : message
       }
     } catch (error) {
       throw error instanceof GrpcError && error.code === from ? brokenOnPurpose(to) : error
@@ -95,8 +97,8 @@ export const changingAction = (change: Misled): Detour => {
   let count = 0
   return executing(async function* (request, call, right) {
     const actionDigest = await alter(await readStoredAction(request, right), (work) => change(work, count++), right)
-    for await (const told of right.methods.execute({ ...request, actionDigest }, call)) {
-      yield { ...told, metadata: { ...told.metadata, actionDigest: request.actionDigest } }
+    for await (const message of right.methods.execute({ ...request, actionDigest }, call)) {
+      yield { ...message, metadata: { ...message.metadata, actionDigest: request.actionDigest } }
     }
   })
 }
@@ -127,13 +129,13 @@ export const changingCommand = (change: (command: Command) => Partial<Command>):
 export const changingRoot = (change: (root: Directory) => Partial<Directory>): Detour =>
   changingAction(({ root }) => ({ root: { ...root, ...change(root) } }))
 
-/** The command runs within another script, as its "$@". */
+/** Runs the command inside another script, as its "$@". */
 export const wrapped = (script: string): Detour =>
   changingCommand(({ arguments: argv }) => ({ arguments: ['/bin/sh', '-c', script, 'sh', ...argv] }))
 
 /** Reads the stream of an execution to its end. */
 export async function allMessages(stream: AsyncIterable<OperationMessage>): Promise<OperationMessage[]> {
   const all: OperationMessage[] = []
-  for await (const told of stream) all.push(told)
+  for await (const message of stream) all.push(message)
   return all
 }

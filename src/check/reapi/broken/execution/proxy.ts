@@ -28,14 +28,14 @@ export interface ProxyMethods {
   getActionResult(request: re.GetActionResultRequest): Promise<re.ActionResult>
   findMissingBlobs(request: re.FindMissingBlobsRequest): Promise<re.FindMissingBlobsResponse>
   read(request: bs.ReadRequest, call: ServerCall): AsyncIterable<bs.ReadResponse>
-  /** A defect below the messages: refuses messages with unknown fields. */
+  /** A defect below the level of messages: rejects messages with unknown fields. */
   readonly refusesUnknownFields?: true
 }
 
-/** The server behind. */
+/** The real server. */
 export interface UpstreamServer {
   readonly methods: ProxyMethods
-  /** Empty when there is no such blob. */
+  /** Empty if the blob is missing. */
   blob(digest: re.Digest | undefined): Promise<Uint8Array>
   store(bytes: Uint8Array): Promise<re.Digest>
   pause(ms: number): Promise<void>

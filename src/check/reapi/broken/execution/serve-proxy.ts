@@ -63,7 +63,7 @@ const uploadPassedOn = (channel: Channel): ClientStreamingMethod => ({
   },
 })
 
-/** Written again, a message lacks what its reader did not know. */
+/** A decoded and encoded message has lost its unknown fields. */
 const knownFieldsOnly: Reader<re.ExecuteRequest> = {
   decode(bytes) {
     const request = re.ExecuteRequest.decode(bytes)

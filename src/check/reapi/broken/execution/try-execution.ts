@@ -11,10 +11,10 @@ import { serveProxy } from './serve-proxy.ts'
 export interface ExecutionTrial {
   readonly behaviours: readonly ReapiBehaviour[]
   readonly clock: Clock
-  /** To the server that is right. */
+  /** The address of the correct server. */
   readonly behind: Channel
   readonly seed: string
-  /** Nothing, where all is to be passed on as it is. */
+  /** Undefined for a proxy without a defect. */
   readonly mistake?: Detour
   readonly deadlineMs?: number
   readonly platform?: readonly Platform_Property[]

@@ -1,7 +1,7 @@
-// For their types only: what is said here of answers is what the API itself holds them to, and nothing of it is served.
+// Imported for the types only: the page uses the API's own answer types, and serves nothing of this module.
 import type { LanguagesAnswer, TaskAnswer } from '../../snippets/answers.ts'
 
-/** The code API as far as the page needs it. */
+/** The part of the code API that the page uses. */
 export type LanguageJson = Pick<LanguagesAnswer['languages'][number], 'name' | 'title' | 'aliases' | 'versions'>
 export type StageJson = NonNullable<TaskAnswer['result']>['stages'][number]
 export interface TaskJson extends Pick<TaskAnswer, 'taskId' | 'status' | 'attempt' | 'cached' | 'failure'> {
@@ -23,8 +23,8 @@ export interface OutputJson {
 }
 
 /** A refusal of the API, with its text. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
   readonly status: number
 
   constructor(message: string, status: number) {
@@ -45,7 +45,7 @@ export const submitProgram = async (program: Program): Promise<string> =>
 
 export const fetchTask = (id: string): Promise<TaskJson> => ask(`${TASKS}/${encodeURIComponent(id)}`)
 
-/** `keepalive` for a page that is about to go. */
+/** `keepalive` is for a page that is being closed. */
 export const cancelTask = (id: string, options: Pick<RequestInit, 'keepalive'> = {}): Promise<TaskJson> =>
   ask(`${TASKS}/${encodeURIComponent(id)}/cancel`, {}, options)
 
@@ -55,10 +55,10 @@ export const why = async (id: string): Promise<readonly string[]> =>
 async function ask<T>(path: string, body?: object, options: RequestInit = {}): Promise<T> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const response = await fetch(path, body === undefined ? options : { ...post, ...options }).catch(() => {
-    throw new Refusal('The server does not answer.', 0)
+    throw new ApiError('The server does not answer.', 0)
   })
-  const told: unknown = await response.json().catch(() => undefined)
-  const { code, message, detail, data } = (told ?? {}) as Record<string, unknown>
+  const json: unknown = await response.json().catch(() => undefined)
+  const { code, message, detail, data } = (json ?? {}) as Record<string, unknown>
   if (response.ok && code === 0) return data as T
-  throw new Refusal(String(detail ?? message ?? `The server answered ${response.status}.`), response.status)
+  throw new ApiError(String(detail ?? message ?? `The server answered ${response.status}.`), response.status)
 }

@@ -14,7 +14,7 @@ import { supportFor } from './language-support.ts'
 
 export interface CodeEditor {
   code(): string
-  /** Other code, in another language perhaps; what was undone before stays undone. */
+  /** Shows other code, possibly in another language, and clears the undo history. */
   show(code: string, language: string): void
   setDark(isDark: boolean): void
 }
@@ -41,7 +41,7 @@ export function codeEditor({ place, nonce, run }: CodeEditorOptions): CodeEditor
       doc,
       extensions: [
         EditorView.cspNonce.of(nonce),
-        // First, for the editor itself has another use for it.
+        // First, because the editor itself binds this key to another command.
         keymap.of([{ key: 'Mod-Enter', run: asked }]),
         editing,
         support.of([]),
@@ -58,7 +58,7 @@ export function codeEditor({ place, nonce, run }: CodeEditorOptions): CodeEditor
         (extension) => {
           if (chosen === language) view.dispatch({ effects: support.reconfigure(extension) })
         },
-        () => {}, // it is edited as plain text
+        () => {}, // without support the language is edited as plain text
       )
     },
     setDark(isDark) {
@@ -84,7 +84,7 @@ const typingOver = EditorView.domEventHandlers({
   },
 })
 
-/** Tab indents, and Esc before it leaves the editor: that is the editor's own rule. */
+/** Tab indents. Esc and then Tab leave the editor, which is the editor's own rule. */
 const editing: Extension = [
   lineNumbers(),
   highlightActiveLine(),

@@ -12,9 +12,9 @@ export interface DraftOptions {
 }
 
 export interface Drafts {
-  /** Shows what was last written in this language, or what it begins with. */
+  /** Shows the last text in this language, or its template. */
   turnTo(language: string): void
-  /** Shows this in its place. */
+  /** Replaces the text of a language and shows it. */
   put(language: string, draft: Draft): void
 }
 

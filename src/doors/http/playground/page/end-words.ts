@@ -5,7 +5,7 @@ export interface EndText {
   readonly isBad: boolean
 }
 
-/** How a task ended, in one line: what came of it, how long it took, and how much memory. */
+/** Describes the end of a task in one line: result, duration and memory. */
 export function endText(task: TaskJson): EndText {
   const stages = task.result?.stages ?? []
   const last = stages.at(-1)

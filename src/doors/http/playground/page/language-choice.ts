@@ -1,12 +1,12 @@
-import { type LanguageJson, languages, Refusal } from './code-api.ts'
+import { ApiError, type LanguageJson, languages } from './code-api.ts'
 import { everyFew } from './frames.ts'
 
-export interface LanguageChoice {
-  /** Undefined while there is none. */
+export interface LanguageMenu {
+  /** Undefined while no language is selected. */
   language(): string | undefined
-  /** Undefined for the newest. */
+  /** Undefined for the newest version. */
   version(): string | undefined
-  /** By name or alias; false when no worker offers it. */
+  /** Selects by name or alias; returns false when no worker offers the language. */
   choose(language: string, version?: string): boolean
 }
 
@@ -15,17 +15,18 @@ export interface LanguageChoiceOptions {
   readonly version: HTMLSelectElement
   /** Called when the user chose another language. */
   changed(): void
-  /** There were none, and now there are. */
+  /** Called when the first languages become available. */
   come(): void
-  /** Why nothing can be chosen; undefined when something can. */
+  /** Called with the reason why nothing can be selected; undefined when something can. */
   notice(text: string | undefined): void
 }
 
-const NOBODY = 'No worker offers a language at the moment. As soon as one comes (windlass worker daemon), it is here.'
+const NO_LANGUAGE =
+  'No worker offers a language at the moment. Start one with: windlass worker daemon. Its languages then appear here.'
 const AGAIN_MS = 3000
 
-/** The languages that live workers offer; while there are none it looks again now and then. */
-export async function languageChoice(options: LanguageChoiceOptions): Promise<LanguageChoice> {
+/** The languages that live workers offer. While there are none, the page polls. */
+export async function languageChoice(options: LanguageChoiceOptions): Promise<LanguageMenu> {
   const { language: select, version, changed, come, notice } = options
   let offered: readonly LanguageJson[] = []
 
@@ -38,13 +39,13 @@ export async function languageChoice(options: LanguageChoiceOptions): Promise<La
     try {
       offered = await languages()
     } catch (error) {
-      notice(error instanceof Refusal ? error.message : String(error))
+      notice(error instanceof ApiError ? error.message : String(error))
       return false
     }
     select.replaceChildren(...offered.map(({ name, title }) => new Option(title, name)))
     select.disabled = offered.length === 0
     showVersions()
-    notice(offered.length === 0 ? NOBODY : undefined)
+    notice(offered.length === 0 ? NO_LANGUAGE : undefined)
     return offered.length > 0
   }
   select.addEventListener('change', () => {

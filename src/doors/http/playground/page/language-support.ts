@@ -1,6 +1,6 @@
 import type { Extension } from '@codemirror/state'
 
-/** How the editor knows a language; loaded when it is chosen. Most are plain text to it. */
+/** Loads the editor's support for a language when it is selected. Most languages are edited as plain text. */
 export async function supportFor(language: string): Promise<Extension> {
   switch (language) {
     case 'python':

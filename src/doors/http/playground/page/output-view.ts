@@ -1,9 +1,9 @@
 import { type Look, MOST_SHOWN, PIECE, type ShownPiece, shownPieces } from './shown-pieces.ts'
 
-/** Shows what is printed, as text and nothing else. What comes faster than it can be drawn is drawn once a frame. */
+/** Shows output as plain text. It is drawn at most once per frame. */
 export interface OutputPane {
   add(look: Look, text: string): void
-  /** Draws what still waits for a frame. */
+  /** Draws the output that waits for a frame. */
   drawAll(): void
   clear(): void
 }
@@ -47,10 +47,10 @@ export function outputView(place: HTMLElement): OutputPane {
   }
 }
 
-/** A flood is not turned into elements that would be thrown away at once; what belongs together becomes one. */
+/** Merges adjacent pieces, and drops text that would be removed at once, so that a flood creates few elements. */
 function lastOf(pieces: readonly ShownPiece[]): ShownPiece[] {
   const kept: [Look, string][] = []
-  let room = MOST_SHOWN + 1 // one more than fits, so that the cut is seen
+  let room = MOST_SHOWN + 1 // one more than fits, so that the notice is shown
   for (const [look, text] of pieces.toReversed()) {
     if (room <= 0) break
     const part = text.slice(-room)

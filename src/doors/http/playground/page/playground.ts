@@ -1,20 +1,20 @@
 import { codeEditor } from './code-editor.ts'
 import { drafts, templatesHere } from './drafts.ts'
 import { element } from './element.ts'
-import { type LanguageChoice, languageChoice } from './language-choice.ts'
-import { runControls } from './run-desk.ts'
+import { type LanguageMenu, languageChoice } from './language-choice.ts'
+import { runControls } from './run-controls.ts'
 import { shareDialog } from './share-dialog.ts'
 import { type Shared, sharedIn } from './share-link.ts'
 import { themeChoice } from './theme-choice.ts'
 
-/** Preferred languages, the first that is offered is selected. */
+/** Preferred languages. The first one that is offered is selected. */
 const FAVOURITES = ['python', 'javascript']
 
 /** Builds the page. A shared link fills the editor and never runs by itself. */
 async function startPlayground(): Promise<void> {
   const notice = noticeLine(element('notice', HTMLElement))
   const stdin = element('stdin', HTMLTextAreaElement)
-  let choice: LanguageChoice | undefined
+  let choice: LanguageMenu | undefined
   let linked: string | undefined
   const program = (): Shared | undefined => {
     const language = choice?.language()
@@ -22,13 +22,13 @@ async function startPlayground(): Promise<void> {
     if (language === undefined) return undefined
     return { language, ...(version !== undefined && { version }), code: editor.code(), stdin: stdin.value }
   }
-  const desk = runControls(program)
+  const service = runControls(program)
   const nonce = document.querySelector<HTMLScriptElement>('script[type=module]')?.nonce ?? ''
-  const editor = codeEditor({ place: element('editor', HTMLElement), nonce, run: desk.run })
+  const editor = codeEditor({ place: element('editor', HTMLElement), nonce, run: service.run })
   themeChoice(element('theme', HTMLSelectElement), editor.setDark)
   const kept = drafts({ editor, stdin, templates: await templatesHere() })
 
-  /** Whether the address held a program. */
+  /** Returns whether the address contained a program. */
   const openLink = async (): Promise<boolean> => {
     if (location.hash.length < 2) return false
     const shared = await sharedIn(location.hash)
@@ -39,14 +39,15 @@ async function startPlayground(): Promise<void> {
     linked = shared.language
     const isOffered = choice?.choose(shared.language, shared.version) ?? false
     kept.put((isOffered && choice?.language()) || shared.language, shared)
-    if (!isOffered) notice(`Nobody offers ${shared.language} at the moment; its code is here all the same.`)
+    if (!isOffered)
+      notice(`No worker offers ${shared.language} at the moment. The shared code is shown, but cannot run.`)
     return true
   }
   const turn = (): void => {
     const language = choice?.language()
     if (language !== undefined) kept.turnTo(language)
   }
-  /** Languages came after the page: what is there stays if it is in one of them. */
+  /** Called when the list of languages arrives after the page: the code stays if its language is in the list. */
   const come = (): void => {
     if (linked === undefined) FAVOURITES.find((name) => choice?.choose(name))
     else if (choice?.choose(linked)) return
@@ -61,7 +62,7 @@ async function startPlayground(): Promise<void> {
   })
   if (!(await openLink())) come()
   addEventListener('hashchange', openLink)
-  listenToKeys(desk.run)
+  listenToKeys(service.run)
   const share = shareDialog()
   element('share', HTMLButtonElement).addEventListener('click', () => {
     const language = choice?.language() ?? linked
@@ -77,7 +78,7 @@ const noticeLine =
     place.textContent = text ?? ''
   }
 
-/** Wherever the focus is; the editor has it for itself. */
+/** Applies anywhere on the page; the editor handles the key itself. */
 function listenToKeys(run: () => void): void {
   addEventListener('keydown', (event) => {
     const isRun = event.key === 'Enter' && (event.ctrlKey || event.metaKey)

@@ -1,10 +1,10 @@
 import { element } from './element.ts'
 import { type Shared, shareFragment } from './share-link.ts'
 
-/** Addresses longer than this are cut by some of what they are pasted into. */
+/** Some programs truncate longer addresses when they are pasted. */
 const LONG = 8000
 
-/** Shows a link that holds the program, to be copied. The address of the page becomes that link, too. */
+/** Shows a link that contains the program, to be copied. The address of the page becomes that link too. */
 export function shareDialog(): (shared: Shared) => Promise<void> {
   const dialog = element('shared', HTMLDialogElement)
   const link = element('link', HTMLInputElement)
@@ -15,7 +15,7 @@ export function shareDialog(): (shared: Shared) => Promise<void> {
       await navigator.clipboard.writeText(link.value)
       copied.textContent = 'Copied.'
     } catch {
-      link.select() // a page that is not served over TLS may not copy by itself
+      link.select() // a page without TLS may not write to the clipboard
       copied.textContent = 'Press Ctrl or Cmd with C to copy it.'
     }
   })

@@ -1,6 +1,6 @@
 /**
- * A program in the fragment of an address, which browsers do not send to any server: packed, and as base64url.
- * `v1.` says how, so that old links can still be read when it is done in another way.
+ * A program in the fragment of an address, which browsers do not send to any server. It is compressed and encoded as
+ * base64url. `v1.` names the encoding, so that old links stay readable when it changes.
  */
 export interface Shared {
   readonly language: string
@@ -19,7 +19,7 @@ export async function shareFragment({ language, version, code, stdin }: Shared):
   return FORM + base64url(new Uint8Array(await new Response(packed).arrayBuffer()))
 }
 
-/** Undefined when the fragment holds no program that we could read. */
+/** Undefined when the fragment contains no readable program. */
 export async function sharedIn(fragment: string): Promise<Shared | undefined> {
   const word = fragment.replace(/^#/, '')
   if (!word.startsWith(FORM)) return undefined
@@ -32,9 +32,9 @@ export async function sharedIn(fragment: string): Promise<Shared | undefined> {
   }
 }
 
-function checked(told: unknown): Shared | undefined {
-  if (typeof told !== 'object' || told === null) return undefined
-  const { language, version, code, stdin } = told as Record<string, unknown>
+function checked(json: unknown): Shared | undefined {
+  if (typeof json !== 'object' || json === null) return undefined
+  const { language, version, code, stdin } = json as Record<string, unknown>
   if (typeof language !== 'string' || typeof code !== 'string' || typeof stdin !== 'string') return undefined
   return { language, ...(typeof version === 'string' && { version }), code, stdin }
 }

@@ -3,13 +3,13 @@ import { visibleText } from './visible-text.ts'
 export type Look = 'stdout' | 'stderr' | 'note'
 export type ShownPiece = readonly [look: Look, text: string]
 
-/** Signs that stay on the page; of more, the end is what people look for. */
+/** The maximum number of characters on the page. Of a longer output the end is kept, because users look for it. */
 export const MOST_SHOWN = 300_000
-/** Added cost of each piece, so that a flood of small pieces ends too. */
+/** Added size of each piece, so that a flood of small pieces is limited too. */
 export const PIECE = 50
 
 export interface ShownPieces {
-  /** Below what is there; what is too much goes from above. */
+  /** Appends pieces, and removes text from the beginning beyond the limit. */
   append(pieces: readonly ShownPiece[]): void
   clear(): void
 }
@@ -18,7 +18,7 @@ export function shownPieces(place: HTMLElement): ShownPieces {
   let size = 0
   let isCut = false
 
-  /** Whole pieces go first, and then the beginning of the first that is left. */
+  /** Removes whole pieces first, then the beginning of the first remaining one. */
   const shorten = (): void => {
     while (size > MOST_SHOWN) {
       const first = place.querySelector(':scope > span:not(.cut)')

@@ -1,10 +1,10 @@
 import {
+  ApiError,
   cancelTask,
   eventsOf,
   fetchTask,
   type OutputJson,
   type Program,
-  Refusal,
   submitProgram,
   type TaskJson,
 } from './code-api.ts'
@@ -12,14 +12,14 @@ import {
 export interface RunListener {
   changed(task: TaskJson): void
   printed(output: OutputJson): void
-  /** Once, and nothing after it. */
+  /** Called once, as the last call. */
   ended(task: TaskJson): void
-  /** Instead of the end: what happened to it is not known. */
+  /** Called instead of `ended` when the end of the task is unknown. */
   failed(message: string): void
 }
 
 export interface TaskRun {
-  /** Undefined until the server has it. */
+  /** Undefined until the server has accepted the task. */
   id(): string | undefined
   stop(): void
   /** The page is closed: the task is cancelled. */
@@ -28,7 +28,7 @@ export interface TaskRun {
 
 const FINAL = new Set(['completed', 'failed', 'timeout', 'cancelled'])
 
-/** Runs a program and tells of it; a connection that is lost is taken up again where it was. */
+/** Runs a program and reports its progress. After a lost connection it resumes the stream where it broke off. */
 export function startRun(program: Program, listener: RunListener): TaskRun {
   let id: string | undefined
   let isStopped = false
@@ -43,7 +43,7 @@ export function startRun(program: Program, listener: RunListener): TaskRun {
   }
   const fail = (error: unknown): void =>
     over(() =>
-      listener.failed(error instanceof Refusal ? error.message : `Something is wrong with this page: ${error}`),
+      listener.failed(error instanceof ApiError ? error.message : `Something is wrong with this page: ${error}`),
     )
   const end = (task: TaskJson): void => over(() => listener.ended(task))
 
@@ -53,12 +53,12 @@ export function startRun(program: Program, listener: RunListener): TaskRun {
     source.addEventListener('output', ({ data }) => listener.printed(JSON.parse(data)))
     source.addEventListener('end', ({ data }) => end(JSON.parse(data)))
     source.addEventListener('error', () => {
-      // The browser comes back by itself, unless it was told not to: by an answer that is no stream.
+      // The browser reconnects by itself, unless the response is not an event stream.
       if (source?.readyState === EventSource.CLOSED) fetchTask(task).then(endOrFail, fail)
     })
   }
   const endOrFail = (task: TaskJson): void =>
-    FINAL.has(task.status) ? end(task) : fail(new Refusal('The connection to the server was lost.', 0))
+    FINAL.has(task.status) ? end(task) : fail(new ApiError('The connection to the server was lost.', 0))
 
   submitProgram(program).then((task) => {
     id = task

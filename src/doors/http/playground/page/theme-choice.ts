@@ -1,6 +1,6 @@
 const KEY = 'windlass.theme'
 
-/** Light, dark, or as the system has it: kept in this browser, where it lets us. */
+/** Light, dark, or the system's theme. The choice is stored in this browser, if it permits that. */
 export function themeChoice(select: HTMLSelectElement, changed: (isDark: boolean) => void): void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const apply = (): void => {
@@ -22,7 +22,7 @@ function kept(): string {
   try {
     return localStorage.getItem(KEY) ?? ''
   } catch {
-    return '' // a browser may forbid it
+    return '' // a browser may forbid storage
   }
 }
 

@@ -9,6 +9,6 @@ export const visibleText = (text: string): string =>
     return code === 0x7f ? '\u2421' : `\\u${code.toString(16).padStart(4, '0')}`
   })
 
-/** Control characters but tab and new line; and those that turn the direction of what follows. */
+/** Control characters except tab and newline, and characters that change the text direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
